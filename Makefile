@@ -35,7 +35,7 @@ WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 # use CFLAGS='-Og -g3' and another BUILD. With sanitizers, options that make compiling, linking and starting fast (190000 relocations less), as each
 # test starts many processes. With -O1 gcc warns about more formats than with -O2.
 COLD    := common tuning $(addprefix harness/,commands doctor report study files/claim files/observatory files/state) \
-           $(addprefix harness/measure/,endpoint placement point run spec trace) $(addprefix harness/judge/,claims compare index observatory)
+           $(addprefix harness/measure/,endpoint placement point program run spec trace) $(addprefix harness/judge/,claims compare index observatory)
 O       := -O2
 CFLAGS   = $(if $(SAN),$(if $(FUZZ),-O2 -g,-O1 -g1 -Wno-format),$(if $(COV),-O0 -Wno-format,$O) -g1) -fno-omit-frame-pointer
 $(patsubst %,$(BUILD)/%/%.o,$(COLD)): O := -O1 $(if $(findstring clang,$(CC)),,-Wno-format-truncation)
@@ -52,7 +52,7 @@ LDFLAGS := -Wl,-z,now -Wl,-z,relro $(if $(SAN),-no-pie) $(if $(COV),$(foreach f,
 # Tests are two hundred programs with debugging information: if there is gold, it links them in two thirds of the time.
 gold    := $(if $(FUZZ),,$(shell $(CC) -fuse-ld=gold -Wl,--version 2>/dev/null | grep -qw gold && echo -fuse-ld=gold))
 TESTLD   = $(LDFLAGS) $(gold)
-LIBS    := -libverbs -lrdmacm -lnuma -lyaml -ljansson -ltracefs -ltraceevent -lcrypto -lbpf -luring -lsqlite3 -lz -lrt -lm
+LIBS    := -libverbs -lrdmacm -lnuma -lyaml -ljansson -ltracefs -ltraceevent -lcrypto -lelf -lbpf -luring -lsqlite3 -lz -lrt -lm
 
 # Code that only computes: tracing each comparison of its numbers costs more than it finds.
 $(BUILD)/harness/judge/analysis/%.o $(BUILD)/common/diag.o: SANFLAGS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp)
@@ -233,6 +233,7 @@ endef
 
 put-kblat:
 	$(call put,755,$(BUILD)/kblat,bin/kblat)
+	$(call put,644,harness/measure/program/kblat_stamp.h,include/kblat_stamp.h)
 	for f in plots/*.gp; do install -D -m 644 $$f '$(to)/share/kblat/'$$f || exit 1; done
 	for f in $$(find experiments -name runs -prune -o -type f ! -path "experiments/quickstart/[ar]*" ! -name reference.tar.gz -print); do \
 		install -D -m $$(test -x $$f && echo 755 || echo 644) $$f '$(to)/share/kblat/'$$f || exit 1; done

@@ -28,6 +28,7 @@ static const struct program_command commands[] = {
     {&cmd_state_cli, cmd_state, false},
     {&cmd_doctor_cli, cmd_doctor, false},
     {&cmd_noise_cli, cmd_noise, false},
+    {&cmd_trace_cli, cmd_trace, false},
     {&cmd_endpoint_cli, cmd_endpoint, true},
     {.cli = NULL},
 };

@@ -10,7 +10,8 @@
 
 extern const struct cli_command cmd_run_cli, cmd_list_cli, cmd_verify_cli, cmd_summary_cli, cmd_report_cli,
     cmd_claims_cli, cmd_compare_cli, cmd_history_cli, cmd_knobs_cli, cmd_export_cli, cmd_doctor_cli, cmd_state_cli,
-    cmd_endpoint_cli, cmd_explain_cli, cmd_noise_cli, cmd_index_cli, cmd_import_cli, cmd_bundle_cli, cmd_reproduce_cli;
+    cmd_endpoint_cli, cmd_explain_cli, cmd_noise_cli, cmd_index_cli, cmd_import_cli, cmd_bundle_cli, cmd_reproduce_cli,
+    cmd_trace_cli;
 enum status cmd_run(int argc, char **argv, struct err *e);
 enum status cmd_list(int argc, char **argv, struct err *e);
 enum status cmd_verify(int argc, char **argv, struct err *e);
@@ -25,6 +26,7 @@ enum status cmd_import(int argc, char **argv, struct err *e);
 enum status cmd_doctor(int argc, char **argv, struct err *e);
 enum status cmd_state(int argc, char **argv, struct err *e);
 enum status cmd_explain(int argc, char **argv, struct err *e);
+enum status cmd_trace(int argc, char **argv, struct err *e);
 enum status cmd_noise(int argc, char **argv, struct err *e);
 enum status cmd_index(int argc, char **argv, struct err *e);
 enum status cmd_bundle(int argc, char **argv, struct err *e);

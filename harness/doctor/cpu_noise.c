@@ -57,7 +57,7 @@ struct watch {
 static int watch_prepare(struct watch *w, const struct cpulist *cpus, unsigned milliseconds, struct err *e)
 {
 	struct clock_report clock;
-	int rc = trace_open(&w->trace, cpus, BUFFER_BYTES, false, e);
+	int rc = trace_open(&w->trace, cpus, BUFFER_BYTES, TRACE_SET_ENDPOINT, e);
 
 	if (rc)
 		return rc;

@@ -209,10 +209,10 @@ static struct colouring colour_by_time(const struct tail *t)
 		all[i].cause = i;
 	for (size_t i = 0; i < shown_worst(t); i++) {
 		const struct late_message *m = t->worst[i];
-		const struct explained_rep *r = explained_rep_of(t->x, m);
 
 		for (unsigned side = 0; side < 2; side++) {
-			const struct cause_shares shares = attribution_shares(&r->side[side], m->from, m->to);
+			const struct cause_shares shares =
+			    attribution_shares(explained_line(t->x, m, side), m->from, m->to);
 
 			for (size_t k = 0; k < shares.count; k++)
 				all[bare_of(t->x, shares.list[k].cause)].time += shares.list[k].time;
@@ -242,13 +242,14 @@ static double tail_clamp(int64_t value, int64_t least, int64_t most)
 static void lane_table(FILE *table, const struct tail *t, size_t row, unsigned side, struct colouring *c)
 {
 	const struct late_message *m = t->worst[row];
-	const struct timeline *line = &explained_rep_of(t->x, m)->side[side];
+	const struct timeline *line = explained_line(t->x, m, side);
 	const double sent = (double)m->from, took = (double)(m->to - m->from);
 	const int64_t around = (int64_t)(AROUND * took), first = tail_shift(m->from, -around),
 		      last = tail_shift(m->to, around);
 	char text[CAUSE_TEXT_MAX];
 
-	for (size_t i = timeline_find(line, first); i < line->count && line->segments[i].from < last; i++) {
+	for (size_t i = line ? timeline_find(line, first) : 0; line && i < line->count && line->segments[i].from < last;
+	     i++) {
 		const struct timeline_segment *s = &line->segments[i];
 		const double from = tail_clamp(s->from, first, last), to = tail_clamp(s->to, first, last);
 
@@ -288,7 +289,7 @@ static void set_worst(struct figures *f, const struct tail *t)
 		figure_set_item(f, "took", i, unit_human_ns(m->to - m->from, took, sizeof(took)));
 		figure_set_item(f, "which", i, which);
 		for (unsigned side = 0; side < 2; side++)
-			figure_set_item_number(f, "known", 2 * i + side, r->has[side]);
+			figure_set_item_number(f, "known", 2 * i + side, explained_line(t->x, m, side) != NULL);
 		free(which);
 	}
 }

@@ -99,6 +99,10 @@ NEEDS = {
         "sudo kblat knobs experiments/quickstart --profile isolated --dry-run",
         "sudo kblat knobs experiments/quickstart --profile isolated --only transport=shmem --budget 30min",
         "sudo kbtune apply quickstart-knobs-20261122T091648Z-3ecb21b9/smallest/profile.yaml",
+        "sudo kblat trace --from redis-server:processCommand --to redis-server:processCommand%return --for 16s -- redis-server",
+        "sudo kblat trace --from redis-server:processCommand --to redis-server:processCommand%return --limit 1ms "
+        "--buffer 128MiB --for 16s --name redis -- redis-server --port 7777 --save ''",
+        "kblat trace --stamps -- chrt -f 1 ./traced 1000",
         "sudo apt install ./kblat_*.deb ./kbtune_*.deb",
     ],
     "an adapter": ["build/kblat run experiments/thesis/oneway-busy --device mlx5_0"],

@@ -570,8 +570,154 @@ static void test_causes(void)
 	cause_table_free(&t);
 }
 
+/* --- a program's threads --- */
+
+#define FIRST  100 /* numbers of its threads */
+#define SECOND 101
+
+static const char *part_of(const struct timeline_threads *t, const struct cause_table *causes, int64_t tid, size_t i)
+{
+	static char text[2][192];
+	static unsigned next;
+	const struct timeline *line = &timeline_thread_find(t, tid)->line;
+	char *buf = text[next++ % 2], cause[160];
+
+	if (i >= line->count)
+		return "(none)";
+	snprintf(buf, sizeof(text[0]), "%lld-%lld %s", (long long)line->segments[i].from,
+		 (long long)line->segments[i].to,
+		 cause_describe(&causes->list[line->segments[i].cause], cause, sizeof(cause)));
+	return buf;
+}
+
+/* The first thread computes, waits in a call until the second wakes it, waits for a CPU, and computes; an interrupt of
+ * 10 us hits each. */
+static void record_threads(void)
+{
+	begin_events();
+	event_on(0, 1000, TRACE_OWN, "server", FIRST);
+	event_on(1, 1000, TRACE_OWN, "worker", SECOND);
+	event_on(0, 2000, TRACE_IRQ_ENTER, "local timer", 0);
+	event_on(0, 12000, TRACE_IRQ_EXIT, NULL, 0);
+	event_on(0, 20000, TRACE_CALL_ENTER, "futex", FIRST);
+	event_on(0, 21000, TRACE_SLEPT, NULL, FIRST);
+	event_on(0, 21000, TRACE_TASK, "make", 0);
+	event_on(1, 30000, TRACE_FAULT, NULL, SECOND);
+	event_on(1, 31000, TRACE_CALL_ENTER, "futex", SECOND);
+	event_on(1, 32000, TRACE_WOKEN, "someone", FIRST);
+	event_on(1, 33000, TRACE_CALL_EXIT, NULL, SECOND);
+	event_on(0, 40000, TRACE_TASK, "cc", 0);
+	event_on(0, 45000, TRACE_IRQ_ENTER, "local timer", 0);
+	event_on(0, 46000, TRACE_IRQ_EXIT, NULL, 0);
+	event_on(1, 50000, TRACE_MOVED, NULL, FIRST);
+	event_on(1, 60000, TRACE_PREEMPTED, NULL, SECOND);
+	event_on(1, 60000, TRACE_OWN, "server", FIRST);
+	event_on(1, 61000, TRACE_CALL_EXIT, NULL, FIRST);
+	event_on(1, 70000, TRACE_STOPPED, NULL, FIRST);
+	event_on(1, 70000, TRACE_IDLE, NULL, 0);
+	event_on(0, 90000, TRACE_WOKEN, NULL, FIRST);
+	event_on(1, 91000, TRACE_OWN, "server", FIRST);
+	event_on(1, 99000, TRACE_SLEPT, NULL, FIRST);
+	event_on(1, 99000, TRACE_IDLE, NULL, 0);
+}
+
+static void test_threads(void)
+{
+	static const char *const first[] = {"1000-2000 running its own code",
+					    "2000-12000 local timer interrupt",
+					    "12000-20000 running its own code",
+					    "20000-21000 running in the system call futex",
+					    "21000-32000 asleep in futex, woken by worker",
+					    "32000-40000 preempted by make",
+					    "40000-45000 preempted by cc",
+					    "45000-46000 local timer interrupt",
+					    "46000-50000 preempted by cc",
+					    "50000-60000 preempted by worker",
+					    "60000-61000 running in the system call futex",
+					    "61000-70000 running its own code",
+					    "70000-90000 stopped by a signal",
+					    "90000-91000 idle exit and wake-up",
+					    "91000-99000 running its own code"},
+				 *const second[] = {"1000-30000 running its own code",
+						    "30000-31000 page fault",
+						    "31000-33000 running in the system call futex",
+						    "33000-60000 running its own code",
+						    "60000-70000 preempted by server",
+						    "70000-91000 throttled: kept from its idle CPU"};
+	struct cause_table causes = {.list = NULL};
+	struct timeline_threads t;
+	struct trace_file f;
+
+	record_threads();
+	f = trace_file_of_events(about, words, event_count);
+	timeline_build_threads(&f, &causes, &t);
+	is_int((long long)t.count, 2, "each thread has a timeline");
+	ok(!timeline_thread_find(&t, 99) && !timeline_thread_find(&t, 102), "others have none");
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
+		is_str(part_of(&t, &causes, FIRST, i), first[i], "part %zu of the first thread", i);
+	for (size_t i = 0; i < sizeof(second) / sizeof(second[0]); i++)
+		is_str(part_of(&t, &causes, SECOND, i), second[i], "part %zu of the second thread", i);
+	is_int((long long)timeline_thread_find(&t, FIRST)->wake_count, 2, "it was woken twice");
+	ok(timeline_thread_find(&t, FIRST)->wakes[0].by == timeline_thread_find(&t, SECOND),
+	   "first by the other thread");
+	ok(!timeline_thread_find(&t, FIRST)->wakes[1].by, "then by somebody else");
+	timeline_free_threads(&t);
+	cause_table_free(&causes);
+}
+
+/* Requests of the first thread every 100 us: each sleeps for 50 us, the last for 55, and it computes for 30 instead of 10. */
+static void test_requests(void)
+{
+	enum { REQUESTS = 20 };
+	int64_t from[REQUESTS], to[REQUESTS], thread[REQUESTS];
+	struct cause_table causes = {.list = NULL};
+	struct attribution found = {.late = NULL};
+	struct timeline_threads t;
+	struct trace_file f;
+	char text[192];
+
+	begin_events();
+	event_on(0, 0, TRACE_OWN, "server", FIRST);
+	for (int64_t i = 0; i < REQUESTS; i++) {
+		const int64_t late = i == REQUESTS - 1, start = 100000 * (i + 1), sleep = late ? 55000 : 50000;
+
+		from[i] = start;
+		thread[i] = i == 2 ? SECOND : FIRST;
+		event_on(0, start, TRACE_CALL_ENTER, "read", FIRST);
+		event_on(0, start, TRACE_SLEPT, NULL, FIRST);
+		event_on(0, start, TRACE_IDLE, NULL, 0);
+		event_on(1, start + sleep, TRACE_WOKEN, "client", FIRST);
+		event_on(0, start + sleep, TRACE_OWN, "server", FIRST);
+		event_on(0, start + sleep, TRACE_CALL_EXIT, NULL, FIRST);
+		to[i] = start + sleep + (late ? 30000 : 10000) + (i == 2 ? 30000 : 0);
+	}
+	event_on(0, 100000 * (REQUESTS + 1), TRACE_IDLE, NULL, 0);
+	f = trace_file_of_events(about, words, event_count);
+	timeline_build_threads(&f, &causes, &t);
+	attribution_add(&(struct attribution_input){.span = {to, from, REQUESTS},
+						    .divide = 1,
+						    .limit = 70000,
+						    .median = 60000,
+						    .threads = &t,
+						    .thread = thread},
+			&causes, &found);
+	is_int((long long)found.count, 2, "two requests are late");
+	is_str(cause_describe(&causes.list[found.late[0].cause], text, sizeof(text)),
+	       "not known: events were lost, or its CPU was taken away",
+	       "one in a thread of which nothing is known is not explained");
+	is_str(cause_describe(&causes.list[found.late[1].cause], text, sizeof(text)), "running its own code",
+	       "the other one by what takes longer than it does in others, although it sleeps for longer");
+	is_int(found.late[1].time, 20000, "which took that much more");
+	is_int((long long)found.typical, 0, "there is no control, as every request has causes");
+	attribution_free(&found);
+	timeline_free_threads(&t);
+	cause_table_free(&causes);
+}
+
 int main(void)
 {
+	test_threads();
+	test_requests();
 	test_nesting();
 	test_turns();
 	test_lost();

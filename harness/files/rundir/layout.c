@@ -127,6 +127,7 @@ static struct layout_rules read_rules(const json_t *rules)
 	    .stores = json_is_true(json_object_get(rules, "stores")),
 	    .restamps = json_is_true(json_object_get(rules, "restamps")),
 	    .foreign = json_is_true(json_object_get(rules, "foreign")),
+	    .traced = json_is_true(json_object_get(rules, "traced")),
 	    .unordered = json_is_true(json_object_get(rules, "unordered")),
 	    .resolution_ns = json_integer_value(json_object_get(rules, "resolution_ns")),
 	    .resolution_ppm = json_integer_value(json_object_get(rules, "resolution_ppm")),

@@ -47,6 +47,7 @@ struct layout_rules {
 	bool stores;		     /* samples are written to a file, for which they may have to wait */
 	bool restamps;		     /* a stamp may be overwritten before it is read */
 	bool foreign;		     /* measured by another program: only its samples are known */
+	bool traced;		     /* requests of another program, with stamps */
 	bool unordered;		     /* the order of the entries is not that of the messages */
 	json_int_t resolution_ns;    /* how finely the samples are known; 0: by their clock */
 	json_int_t resolution_ppm;   /* or by that share of their value, if that is more */

@@ -116,14 +116,105 @@ static bool judge_overlap(const struct attribution_input *in, struct late_messag
 	return true;
 }
 
-static struct late_message judge_late(const struct attribution_input *in, struct cause_table *causes,
-				      const struct attribution *out, size_t first, size_t message)
+static bool happened(const struct span *s, size_t i)
+{
+	int64_t difference;
+
+	return s->a[i] != NEVER && s->b[i] != NEVER && !__builtin_sub_overflow(s->a[i], s->b[i], &difference);
+}
+
+static bool is_late(const struct attribution_input *in, size_t i)
+{
+	return (in->span.a[i] - in->span.b[i]) / in->divide > in->limit;
+}
+
+/* --- requests of a program --- */
+
+/* How long each cause takes of a typical request. */
+struct typical_times {
+	int64_t *of; /* by cause */
+	size_t count;
+};
+
+static const struct timeline *timeline_of_request(const struct attribution_input *in, size_t i)
+{
+	const struct timeline_thread *thread = timeline_thread_find(in->threads, in->thread[i]);
+
+	return thread ? &thread->line : NULL;
+}
+
+static bool request_is_typical(const struct attribution_input *in, size_t i)
+{
+	return happened(&in->span, i) && !is_late(in, i) && in->span.a[i] <= in->threads->known_until;
+}
+
+static struct typical_times find_typical(const struct attribution_input *in, const struct cause_table *causes)
+{
+	struct typical_times t = {or_abort(calloc(causes->count + 1, sizeof(*t.of))), causes->count};
+	const size_t step = in->span.count / SAMPLE + 1;
+	int64_t sampled = 0;
+
+	for (size_t i = 0; i < in->span.count; i += step) {
+		const struct timeline *const side[2] = {timeline_of_request(in, i), NULL};
+		struct cause_shares shares = {.count = 0};
+
+		if (!side[0] || !request_is_typical(in, i))
+			continue;
+		cover(side, in->span.b[i], in->span.a[i], &shares);
+		for (size_t k = 0; k < shares.count; k++)
+			t.of[shares.list[k].cause] += shares.list[k].time;
+		sampled++;
+	}
+	for (size_t i = 0; sampled && i < t.count; i++)
+		t.of[i] /= sampled;
+	return t;
+}
+
+static void judge_request(const struct attribution_input *in, const struct typical_times *typical,
+			  struct cause_table *causes, struct late_message *m)
+{
+	const struct timeline *const side[2] = {timeline_of_request(in, m->message), NULL};
+	struct cause_shares shares = {.count = 0};
+	int64_t grown = 0;
+
+	if (side[0] && m->to <= in->threads->known_until)
+		cover(side, m->from, m->to, &shares);
+	for (size_t i = 0; i < shares.count; i++) {
+		const int64_t more = shares.list[i].time - typical->of[shares.list[i].cause];
+
+		grown += more > 0 ? more : 0;
+		if (more > m->time) {
+			m->cause = shares.list[i].cause;
+			m->time = more;
+		}
+	}
+	m->covered = earlier(grown, m->excess);
+	if (m->time && m->covered >= m->excess / 2)
+		return;
+	m->cause =
+	    cause_table_of(causes, side[0] && m->to <= in->threads->known_until ? CAUSE_UNEXPLAINED : CAUSE_NOT_KNOWN,
+			   CAUSE_NO_SIDE, "");
+	m->time = m->excess - m->covered;
+}
+
+/* --- all messages --- */
+
+static struct late_message late_begin(const struct attribution_input *in, size_t message)
 {
 	struct late_message m = {
 	    .message = message, .from = in->span.b[message], .to = in->span.a[message], .behind = -1};
 
 	if (__builtin_sub_overflow(m.to - m.from, in->median, &m.excess))
 		m.excess = INT64_MAX;
+	m.thread = in->threads ? in->thread[message] : 0;
+	return m;
+}
+
+static struct late_message judge_late(const struct attribution_input *in, struct cause_table *causes,
+				      const struct attribution *out, size_t first, size_t message)
+{
+	struct late_message m = late_begin(in, message);
+
 	if (judge_overlap(in, &m))
 		return m;
 	m.cause = cause_table_of(causes, attribution_is_known(in, m.to) ? CAUSE_UNEXPLAINED : CAUSE_NOT_KNOWN,
@@ -137,18 +228,6 @@ static void keep_late(struct attribution *out, const struct late_message *m)
 {
 	out->late = grow_or_abort(out->late, out->count, sizeof(*out->late));
 	out->late[out->count++] = *m;
-}
-
-static bool happened(const struct span *s, size_t i)
-{
-	int64_t difference;
-
-	return s->a[i] != NEVER && s->b[i] != NEVER && !__builtin_sub_overflow(s->a[i], s->b[i], &difference);
-}
-
-static bool is_late(const struct attribution_input *in, size_t i)
-{
-	return (in->span.a[i] - in->span.b[i]) / in->divide > in->limit;
 }
 
 /* How often does anything happen during a message that is not late? */
@@ -172,9 +251,28 @@ static void sample_typical(const struct attribution_input *in, struct attributio
 	}
 }
 
+static void add_requests(const struct attribution_input *in, struct cause_table *causes, struct attribution *out)
+{
+	const struct typical_times typical = find_typical(in, causes);
+
+	for (size_t i = 0; i < in->span.count; i++)
+		if (happened(&in->span, i) && is_late(in, i)) {
+			struct late_message m = late_begin(in, i);
+
+			judge_request(in, &typical, causes, &m);
+			keep_late(out, &m);
+		}
+	free(typical.of);
+}
+
 void attribution_add(const struct attribution_input *in, struct cause_table *causes, struct attribution *out)
 {
 	const size_t first = out->count;
+
+	if (in->threads) {
+		add_requests(in, causes, out);
+		return;
+	}
 
 	for (size_t i = 0; i < in->span.count; i++)
 		if (happened(&in->span, i) && is_late(in, i)) {

@@ -38,6 +38,10 @@ struct attribution_input {
 	int64_t median;			/* of a - b */
 	const struct timeline *side[2]; /* NULL: nothing is known about it */
 	struct critical_path path;
+	/* Requests of a program instead, each in one thread: their timelines, and the number of each request's thread. What
+	 * took longer than it does in typical requests is the cause of a late one, as each is covered by causes. */
+	const struct timeline_threads *threads;
+	const int64_t *thread;
 };
 
 struct late_message {
@@ -48,6 +52,7 @@ struct late_message {
 	unsigned cause;	  /* the cause that took most time; may be CAUSE_NOT_KNOWN or CAUSE_UNEXPLAINED */
 	int64_t time;	  /* taken by this cause */
 	long long behind; /* the first message of the queue that it was in; -1: it was not queued */
+	int64_t thread;	  /* the number of a request's thread */
 };
 
 struct attribution {

@@ -54,7 +54,8 @@ static char *cause_with_cpu(const struct explained *x, unsigned which, char *buf
 static bool note_advice(const struct explained *x, const struct explained_cause *list, size_t which, struct table *t)
 {
 	const char *advice = cause_advice(&x->causes.list[list[which].cause]);
-	bool is_said = !*advice;
+	/* Settings are those of kblat's own messages. */
+	bool is_said = !*advice || (x->thread >= 0 && strstr(advice, "setting "));
 
 	for (size_t i = 0; i < which; i++)
 		is_said |= !strcmp(cause_advice(&x->causes.list[list[i].cause]), advice);
@@ -96,16 +97,14 @@ static void print_causes(const struct explained *x, FILE *out)
 	free(list);
 }
 
-/* One side of a message's story: "312 us preempted by kworker, 3.1 us local timer interrupt". */
-static void print_side_story(const struct explained *x, const struct explained_rep *r, unsigned side,
-			     const struct late_message *m, FILE *out)
+/* "312 us preempted by kworker, 3.1 us local timer interrupt" */
+static void print_story(const struct explained *x, const struct timeline *line, int64_t from, int64_t to, FILE *out)
 {
-	const struct cause_shares shares = attribution_shares(&r->side[side], m->from, m->to);
+	const struct cause_shares shares = attribution_shares(line, from, to);
 	char time[32], text[CAUSE_TEXT_MAX];
 
-	fprintf(out, "      %s's CPU: ", cause_sides[side]);
 	if (!shares.count)
-		fputs(r->has[side] ? "nothing" : "not known", out);
+		fputs(line ? "nothing" : "not known", out);
 	for (size_t i = 0; i < shares.count && i < STORY_CAUSES; i++) {
 		struct cause bare = x->causes.list[shares.list[i].cause];
 
@@ -118,18 +117,60 @@ static void print_side_story(const struct explained *x, const struct explained_r
 	fputc('\n', out);
 }
 
+/* The longest sleep of a request, and the thread of the same program that ended it, if one did. */
+static const struct timeline_thread *find_waker(const struct explained *x, const struct timeline_thread *t,
+						const struct late_message *m, struct timeline_segment *sleep)
+{
+	const struct timeline *line = &t->line;
+	size_t wake = 0;
+
+	*sleep = (struct timeline_segment){0, 0, 0};
+	for (size_t i = timeline_find(line, m->from); i < line->count && line->segments[i].from < m->to; i++)
+		if (x->causes.list[line->segments[i].cause].class == CAUSE_ASLEEP &&
+		    line->segments[i].to - line->segments[i].from > sleep->to - sleep->from)
+			*sleep = line->segments[i];
+	while (wake < t->wake_count && t->wakes[wake].time < sleep->to)
+		wake++;
+	return wake < t->wake_count && t->wakes[wake].time == sleep->to ? t->wakes[wake].by : NULL;
+}
+
+/* A request's story, and one level down that of the thread that it waited for. */
+static void print_thread_story(const struct explained *x, const struct late_message *m, FILE *out)
+{
+	const struct timeline_thread *t = explained_thread(x, m), *waker;
+	struct timeline_segment sleep;
+
+	fprintf(out, "      thread %lld (%s): ", (long long)m->thread, t ? t->name : "unknown");
+	print_story(x, t ? &t->line : NULL, m->from, m->to, out);
+	waker = t ? find_waker(x, t, m, &sleep) : NULL;
+	if (!waker || waker == t)
+		return;
+	fprintf(out, "      while it slept, thread %lld (%s), which woke it: ", (long long)waker->tid, waker->name);
+	print_story(x, &waker->line, sleep.from, sleep.to, out);
+}
+
 static void print_message(const struct explained *x, const struct late_message *m, FILE *out)
 {
 	const struct explained_rep *r = explained_rep_of(x, m);
 	char took[32], text[CAUSE_TEXT_MAX];
 
-	fprintf(out, "  repetition %u, message %zu: %s on its way; %s", r->rep->number, m->message,
-		unit_human_ns(m->to - m->from, took, sizeof(took)), cause_name(x, m->cause, text));
+	unit_human_ns(m->to - m->from, took, sizeof(took));
+	if (x->thread >= 0)
+		fprintf(out, "  request %zu took %s: %s", m->message, took, cause_name(x, m->cause, text));
+	else
+		fprintf(out, "  repetition %u, message %zu: %s on its way; %s", r->rep->number, m->message, took,
+			cause_name(x, m->cause, text));
 	if (m->behind >= 0)
 		fprintf(out, " (message %lld)", m->behind);
 	fputc('\n', out);
-	print_side_story(x, r, 0, m, out);
-	print_side_story(x, r, 1, m, out);
+	if (x->thread >= 0) {
+		print_thread_story(x, m, out);
+		return;
+	}
+	for (unsigned side = 0; side < 2; side++) {
+		fprintf(out, "      %s's CPU: ", cause_sides[side]);
+		print_story(x, explained_line(x, m, side), m->from, m->to, out);
+	}
 }
 
 static void print_heading(const struct layout_flow *f, const struct explained *x, FILE *out)
@@ -137,13 +178,14 @@ static void print_heading(const struct layout_flow *f, const struct explained *x
 	char limit[32], median[32], label[64];
 
 	text_clean(x->series->label, strlen(x->series->label), label, sizeof(label));
-	fprintf(out, "point %u%s%s: %zu late messages (%s over %s)", f->point, *f->name ? ", flow " : "", f->name,
-		x->late.count, label, unit_human_ns(f->limit_ns, limit, sizeof(limit)));
+	fprintf(out, "point %u%s%s: %zu late %s (%s over %s)", f->point, *f->name ? ", flow " : "", f->name,
+		x->late.count, x->thread >= 0 ? "requests" : "messages", label,
+		unit_human_ns(f->limit_ns, limit, sizeof(limit)));
 	if (x->late.count)
 		fprintf(out, ", %.1f %% explained", 100.0 * (double)explained_known(x) / (double)x->late.count);
 	fprintf(out, "; the median takes %s", unit_human_ns(x->median / x->series->divide, median, sizeof(median)));
 	for (unsigned side = 0; side < 2; side++)
-		if (x->count && x->reps[0].has[side] && x->reps[0].side[side].cpu >= 0)
+		if (x->thread < 0 && x->count && x->reps[0].has[side] && x->reps[0].side[side].cpu >= 0)
 			fprintf(out, "; the %s's CPU is %lld", cause_sides[side], (long long)x->reps[0].side[side].cpu);
 	fputc('\n', out);
 }
@@ -186,11 +228,11 @@ void explain_text(const struct layout_flow *f, const struct explained *x, size_t
 
 /* --- JSON --- */
 
-static json_t *side_story(const struct explained *x, const struct explained_rep *r, unsigned side,
-			  const struct late_message *m)
+static json_t *side_story(const struct explained *x, unsigned side, const struct late_message *m)
 {
-	const struct cause_shares shares = attribution_shares(&r->side[side], m->from, m->to);
-	json_t *story = r->has[side] ? json_array() : json_null();
+	const struct timeline *line = explained_line(x, m, side);
+	const struct cause_shares shares = attribution_shares(line, m->from, m->to);
+	json_t *story = line ? json_array() : json_null();
 	char text[CAUSE_TEXT_MAX];
 
 	for (size_t i = 0; i < shares.count; i++)
@@ -202,14 +244,20 @@ static json_t *side_story(const struct explained *x, const struct explained_rep 
 static json_t *message_json(const struct explained *x, const struct late_message *m)
 {
 	const struct explained_rep *r = explained_rep_of(x, m);
+	const struct timeline_thread *thread = explained_thread(x, m);
 	char text[CAUSE_TEXT_MAX];
+	json_t *message = json_pack(
+	    "{s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "rep", (json_int_t)r->rep->number, "message",
+	    (json_int_t)m->message, "sent_ns", (json_int_t)m->from, "took_ns", (json_int_t)(m->to - m->from),
+	    "excess_ns", (json_int_t)m->excess, "explained_ns", (json_int_t)m->covered, "cause",
+	    cause_name(x, m->cause, text), "behind", m->behind >= 0 ? json_integer(m->behind) : json_null(), "source",
+	    side_story(x, 0, m), "sink", side_story(x, 1, m));
 
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "rep", (json_int_t)r->rep->number,
-			 "message", (json_int_t)m->message, "sent_ns", (json_int_t)m->from, "took_ns",
-			 (json_int_t)(m->to - m->from), "excess_ns", (json_int_t)m->excess, "explained_ns",
-			 (json_int_t)m->covered, "cause", cause_name(x, m->cause, text), "behind",
-			 m->behind >= 0 ? json_integer(m->behind) : json_null(), "source", side_story(x, r, 0, m),
-			 "sink", side_story(x, r, 1, m));
+	if (x->thread >= 0)
+		json_object_set_new(
+		    message, "thread",
+		    json_pack("{s:I, s:s}", "tid", (json_int_t)m->thread, "name", thread ? thread->name : ""));
+	return message;
 }
 
 json_t *explain_json(const struct explained *x, size_t worst)

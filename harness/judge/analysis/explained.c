@@ -56,7 +56,9 @@ static int add_side(struct explained *x, const struct layout_flow *f, struct exp
 		return rc;
 	x->lost += count_lost(file.about);
 	r->has[side] = !*trace_file_why(&file);
-	if (r->has[side])
+	if (r->has[side] && x->thread >= 0)
+		timeline_build_threads(&file, &x->causes, &r->threads);
+	else if (r->has[side])
 		timeline_build(&file, side, side_sleeps(f), &x->causes, &r->side[side]);
 	else if (!*x->why)
 		text_clean(trace_file_why(&file), strlen(trace_file_why(&file)), x->why, sizeof(x->why));
@@ -156,7 +158,7 @@ static struct critical_path explained_path(const struct layout_flow *f, const st
 
 static void explain_rep(struct explained *x, const struct layout_flow *f, struct explained_rep *r)
 {
-	const struct attribution_input in = {
+	struct attribution_input in = {
 	    .span = series_span(r->rep, x->series),
 	    .divide = x->series->divide,
 	    .limit = f->limit_ns,
@@ -165,6 +167,10 @@ static void explain_rep(struct explained *x, const struct layout_flow *f, struct
 	    .path = explained_path(f, x->series, x->median),
 	};
 
+	if (x->thread >= 0) {
+		in.threads = &r->threads;
+		in.thread = r->rep->columns[x->thread].data;
+	}
 	r->first = x->late.count;
 	attribution_add(&in, &x->causes, &x->late);
 	r->count = x->late.count - r->first;
@@ -196,8 +202,10 @@ int explained_make(const struct layout_flow *f, const struct rep *reps, size_t c
 {
 	int there, rc;
 
-	*out = (struct explained){
-	    .series = explained_series_of(f), .count = count, .reps = or_abort(calloc(count + 1, sizeof(*out->reps)))};
+	*out = (struct explained){.series = explained_series_of(f),
+				  .count = count,
+				  .thread = layout_column(f, EXPLAINED_THREAD),
+				  .reps = or_abort(calloc(count + 1, sizeof(*out->reps)))};
 	for (size_t i = 0; i < count; i++)
 		out->reps[i].rep = &reps[i];
 	there = add_sides(out, f, e);
@@ -211,9 +219,11 @@ int explained_make(const struct layout_flow *f, const struct rep *reps, size_t c
 
 void explained_free(struct explained *x)
 {
-	for (size_t i = 0; i < x->count; i++)
+	for (size_t i = 0; i < x->count; i++) {
 		for (unsigned side = 0; side < 2; side++)
 			timeline_free(&x->reps[i].side[side]);
+		timeline_free_threads(&x->reps[i].threads);
+	}
 	free(x->reps);
 	cause_table_free(&x->causes);
 	attribution_free(&x->late);
@@ -316,4 +326,19 @@ const struct explained_rep *explained_rep_of(const struct explained *x, const st
 	while (index >= x->reps[i].first + x->reps[i].count)
 		i++;
 	return &x->reps[i];
+}
+
+const struct timeline_thread *explained_thread(const struct explained *x, const struct late_message *m)
+{
+	return x->thread < 0 ? NULL : timeline_thread_find(&explained_rep_of(x, m)->threads, m->thread);
+}
+
+const struct timeline *explained_line(const struct explained *x, const struct late_message *m, unsigned side)
+{
+	const struct explained_rep *r = explained_rep_of(x, m);
+	const struct timeline_thread *thread = explained_thread(x, m);
+
+	if (x->thread >= 0)
+		return !side && thread ? &thread->line : NULL;
+	return r->has[side] ? &r->side[side] : NULL;
 }

@@ -8,11 +8,14 @@
 #include "files/rundir/rep.h"
 #include "judge/analysis/attribution.h"
 
+#define EXPLAINED_THREAD "thread" /* the column with the number of the thread that a request was in */
+
 struct explained_rep {
 	const struct rep *rep;
-	bool has[2];		 /* by side: are there events? */
-	struct timeline side[2]; /* empty if there are none */
-	size_t first, count;	 /* its late messages in `late` */
+	bool has[2];			 /* by side: are there events? */
+	struct timeline side[2];	 /* empty if there are none */
+	struct timeline_threads threads; /* instead: of a program, whose requests have a column of threads */
+	size_t first, count;		 /* its late messages in `late` */
 };
 
 struct explained {
@@ -25,6 +28,7 @@ struct explained {
 	struct attribution late;
 	size_t count;
 	struct explained_rep *reps;
+	int thread;	/* the column of the threads' numbers; -1: there is none */
 	char why[256];	/* the first reason why there are no events; "" if there are */
 	long long lost; /* events lost because buffers were full */
 	/* The cost of recording events: quantiles with recording, divided by those of a control
@@ -61,6 +65,12 @@ struct explained_cause *explained_causes(const struct explained *x, size_t *coun
 /* All late messages, worst first; the caller frees. */
 const struct late_message **explained_worst(const struct explained *x);
 const struct explained_rep *explained_rep_of(const struct explained *x, const struct late_message *m);
+
+/* What a late message is explained by: a side's timeline, or that of its thread as side 0; NULL: there is none. */
+const struct timeline *explained_line(const struct explained *x, const struct late_message *m, unsigned side);
+
+/* The program's thread that a late request was in; NULL: it is a message, or nothing is known of its thread. */
+const struct timeline_thread *explained_thread(const struct explained *x, const struct late_message *m);
 
 /* The number of late messages that are explained, and of those during which events were lost. */
 size_t explained_known(const struct explained *x);

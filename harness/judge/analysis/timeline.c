@@ -64,3 +64,28 @@ size_t timeline_find(const struct timeline *t, int64_t time)
 	}
 	return low;
 }
+
+const struct timeline_thread *timeline_thread_find(const struct timeline_threads *t, int64_t tid)
+{
+	size_t low = 0, high = t->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (t->list[middle].tid < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < t->count && t->list[low].tid == tid ? &t->list[low] : NULL;
+}
+
+void timeline_free_threads(struct timeline_threads *t)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		timeline_free(&t->list[i].line);
+		free(t->list[i].wakes);
+	}
+	free(t->list);
+	*t = (struct timeline_threads){.list = NULL};
+}

@@ -21,6 +21,30 @@ struct timeline {
 	int64_t gaps_until;  /* from there on the loop had no room for more gaps; INT64_MAX: it had */
 };
 
+/* A program's thread. */
+struct timeline_wake {
+	int64_t time;
+	const struct timeline_thread *by; /* of the same program; NULL: another one, or an interrupt */
+};
+
+struct timeline_thread {
+	int64_t tid;
+	char name[64]; /* that of its task */
+	struct timeline line;
+	struct timeline_wake *wakes; /* ascending */
+	size_t wake_count;
+};
+
+struct timeline_threads {
+	struct timeline_thread *list; /* ascending numbers */
+	size_t count;
+	int64_t known_until;
+};
+
+/* NULL: there is no such thread. */
+const struct timeline_thread *timeline_thread_find(const struct timeline_threads *t, int64_t tid);
+void timeline_free_threads(struct timeline_threads *t);
+
 #define TIMELINE_NO_CAUSE UINT32_MAX /* not in any interval: the endpoint runs, or sleeps as it should */
 
 /* Append an interval. Empty intervals are ignored; one that continues the last interval is merged with it. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cpulist.h"
 #include "common/or_abort.h"
 #include "judge/analysis/cause.h"
 #include "judge/analysis/timeline.h"
@@ -122,7 +123,10 @@ static void timeline_gaps_fill(const struct timeline_gaps *gaps, struct timeline
 
 #define NESTED 16 /* maximum number of nested contexts */
 #define NO_CPU INT64_MIN
+#define NOBODY INT64_MIN
 #define STATES 16 /* idle states of a CPU */
+#define FAULT_MOST_NS                                                                                                  \
+	20000 /* the end of a page fault has no event: it takes until the thread's next one, but no longer */
 
 /* Who has the CPU, apart from interrupts. */
 enum turn { TURN_OWN, TURN_OTHER, TURN_IDLE };
@@ -133,23 +137,59 @@ struct context {
 	unsigned cause;
 };
 
+struct strand;
+
+/* What runs on a CPU. */
+struct cpu_view {
+	enum turn turn;
+	unsigned other;	    /* the cause for what has it, to those who wait for it */
+	int64_t idle_state; /* -1: none or unknown */
+	struct context stack[NESTED];
+	size_t depth;
+	struct strand *there; /* a program's threads that run on it or wait for it */
+};
+
+/*
+ * What is followed over CPUs: an endpoint's threads, together; or one thread of a program. Of an endpoint only what
+ * keeps it from running is a cause; a program's thread has one at any time, as it may run, or sleep, for too long.
+ */
+struct strand {
+	struct timeline *out;
+	int64_t tid; /* NOBODY: all threads of the endpoint */
+	int64_t cpu, now;
+	enum trace_kind left; /* how it left the CPU; TRACE_WOKEN: it is waiting for the CPU */
+	/* of a program's thread: */
+	bool runs;
+	int64_t call;	    /* the name of the system call that it is in, or -1 */
+	int64_t faulted_at; /* the page fault that was its last event, or NOBODY */
+	struct timeline_thread *thread;
+	struct strand *next, **before; /* in the list of its CPU; `before` is NULL if it is in none */
+};
+
+/* A cause that two names make up. */
+struct pair_cause {
+	int64_t one, other;
+	unsigned cause;
+};
+
+struct pair_causes {
+	struct pair_cause *list;
+	size_t count;
+};
+
 struct builder {
 	const struct trace_file *file;
 	struct cause_table *causes;
-	struct timeline *out;
 	unsigned side;
 	bool sleeps;
 	unsigned plain[CAUSE_CLASSES];	/* causes without a name; TIMELINE_NO_CAUSE: not looked up yet */
 	unsigned *named[CAUSE_CLASSES]; /* causes with a name, by the index of the name */
 	unsigned *works;		/* causes for work items, by the name of the function */
-	int64_t cpu, now;
-	enum turn turn;
-	enum trace_kind left;	  /* how the endpoint's thread left the CPU; TRACE_WOKEN: it is waiting for the CPU */
-	unsigned other;		  /* the cause for another task that has the CPU */
-	int64_t idle_state;	  /* that the CPU is in; -1: none or unknown */
-	unsigned leaving[STATES]; /* the cause for leaving each state; TIMELINE_NO_CAUSE: not looked up yet */
-	struct context stack[NESTED];
-	size_t depth;
+	unsigned leaving[STATES];	/* the cause for leaving each state; TIMELINE_NO_CAUSE: not looked up yet */
+	struct pair_causes asleep;	/* by the names of the call and of the waker */
+	struct cpu_view cpus[CPULIST_MAX];
+	const struct timeline_threads *threads; /* of a program; NULL: of an endpoint */
+	struct strand *strands;			/* of its threads, in their order */
 	struct timeline_gaps gaps;
 };
 
@@ -186,74 +226,114 @@ static unsigned named_cause(struct builder *b, enum cause_class class, int64_t n
 }
 
 /* The thread is being woken up, and the CPU is idle. */
-static unsigned cause_of_waking(struct builder *b)
+static unsigned cause_of_waking(struct builder *b, const struct cpu_view *cpu)
 {
 	char number[16];
 
-	if (b->idle_state < 0 || b->idle_state >= STATES)
+	if (cpu->idle_state < 0 || cpu->idle_state >= STATES)
 		return plain_cause(b, CAUSE_WAKE_UP);
-	unsigned *known = &b->leaving[b->idle_state];
+	unsigned *known = &b->leaving[cpu->idle_state];
 
 	if (*known == TIMELINE_NO_CAUSE) {
-		snprintf(number, sizeof(number), "%lld", (long long)b->idle_state);
+		snprintf(number, sizeof(number), "%lld", (long long)cpu->idle_state);
 		*known = cause_table_of(b->causes, CAUSE_IDLE_EXIT, b->side, number);
 	}
 	return *known;
 }
 
-/* What the thread waits for while it does not run; TIMELINE_NO_CAUSE: only for messages. */
-static unsigned cause_of_absence(struct builder *b)
+/* A program's thread sleeps in a call, or where it touched memory, until somebody wakes it. */
+static unsigned cause_of_sleep(struct builder *b, const struct strand *s, const struct timeline_thread *own,
+			       int64_t waker)
 {
-	switch (b->left) {
+	enum { FAULTED = -2 };
+	const int64_t where = s->call < 0 && s->faulted_at != NOBODY ? FAULTED : s->call;
+	const char *by = own ? own->name : trace_file_name(b->file, waker);
+	char text[CAUSE_NAME_MAX];
+
+	waker = own ? -2 - (own - b->threads->list) : waker;
+	for (size_t i = 0; i < b->asleep.count; i++)
+		if (b->asleep.list[i].one == where && b->asleep.list[i].other == waker)
+			return b->asleep.list[i].cause;
+	snprintf(text, sizeof(text), "%.40s%s%.40s",
+		 where == FAULTED ? "a page fault"
+		 : where < 0	  ? "a system call"
+				  : trace_file_name(b->file, where),
+		 *by ? ", woken by " : "", by);
+	b->asleep.list = grow_or_abort(b->asleep.list, b->asleep.count, sizeof(*b->asleep.list));
+	b->asleep.list[b->asleep.count] =
+	    (struct pair_cause){where, waker, cause_table_of(b->causes, CAUSE_ASLEEP, b->side, text)};
+	return b->asleep.list[b->asleep.count++].cause;
+}
+
+/* What the thread waits for while it does not run; TIMELINE_NO_CAUSE: only for messages, or for what its waker will say. */
+static unsigned cause_of_absence(struct builder *b, const struct strand *s, const struct cpu_view *cpu)
+{
+	switch (s->left) {
 	case TRACE_STOPPED:
 		return plain_cause(b, CAUSE_STOPPED);
 	case TRACE_SLEPT:
-		return b->sleeps ? TIMELINE_NO_CAUSE : plain_cause(b, CAUSE_SLEPT);
+		return b->sleeps || b->threads ? TIMELINE_NO_CAUSE : plain_cause(b, CAUSE_SLEPT);
 	case TRACE_PREEMPTED:
+		/* It could go on, nobody has the CPU, and nothing has to be woken. */
+		if (b->threads && cpu->turn == TURN_IDLE)
+			return plain_cause(b, CAUSE_THROTTLED);
+		return cpu->turn == TURN_IDLE ? cause_of_waking(b, cpu) : cpu->other;
 	case TRACE_WOKEN:
-		return b->turn == TURN_IDLE ? cause_of_waking(b) : b->other;
+		return cpu->turn == TURN_IDLE ? cause_of_waking(b, cpu) : cpu->other;
 	default:
 		return TIMELINE_NO_CAUSE;
 	}
 }
 
-/* The cause for what runs until the next event. */
-static unsigned cause_now(struct builder *b)
+static bool strand_runs(const struct builder *b, const struct strand *s, const struct cpu_view *cpu)
 {
-	if (b->turn == TURN_OWN)
-		return b->depth ? b->stack[b->depth - 1].cause : TIMELINE_NO_CAUSE;
-	const unsigned absence = cause_of_absence(b);
+	return b->threads ? s->runs : cpu->turn == TURN_OWN;
+}
+
+/* The cause for what runs until the next event. */
+static unsigned cause_now(struct builder *b, const struct strand *s, const struct cpu_view *cpu)
+{
+	if (strand_runs(b, s, cpu)) {
+		if (cpu->depth)
+			return cpu->stack[cpu->depth - 1].cause;
+		return !b->threads    ? TIMELINE_NO_CAUSE
+		       : s->call >= 0 ? named_cause(b, CAUSE_IN_CALL, s->call)
+				      : plain_cause(b, CAUSE_RUNNING);
+	}
+	const unsigned absence = cause_of_absence(b, s, cpu);
 
 	/* An interrupt during another task's turn is what delays the thread at that moment; while
 	 * the thread sleeps, nothing delays it. */
-	return b->depth && absence != TIMELINE_NO_CAUSE && b->left != TRACE_STOPPED && b->left != TRACE_SLEPT
-		   ? b->stack[b->depth - 1].cause
+	return cpu->depth && absence != TIMELINE_NO_CAUSE && s->left != TRACE_STOPPED && s->left != TRACE_SLEPT
+		   ? cpu->stack[cpu->depth - 1].cause
 		   : absence;
 }
 
 /* --- events --- */
 
-static void push(struct builder *b, enum trace_kind leave_context, unsigned cause)
+static void push(struct cpu_view *cpu, enum trace_kind leave_context, unsigned cause)
 {
-	if (b->depth < NESTED)
-		b->stack[b->depth++] = (struct context){leave_context, cause};
+	if (cpu->depth < NESTED)
+		cpu->stack[cpu->depth++] = (struct context){leave_context, cause};
 }
 
 /* An end without a beginning belongs to a context that began before the trace; the ends of contexts
  * inside the ended one were not seen. */
-static void pop(struct builder *b, enum trace_kind leave)
+static void pop(struct cpu_view *cpu, enum trace_kind leave)
 {
-	for (size_t i = b->depth; i > 0; i--)
-		if (b->stack[i - 1].leave == (int)leave) {
-			b->depth = i - 1;
+	for (size_t i = cpu->depth; i > 0; i--)
+		if (cpu->stack[i - 1].leave == (int)leave) {
+			cpu->depth = i - 1;
 			return;
 		}
 }
 
-/* An event of a traced CPU that concerns the endpoint's thread. */
+/* An event of a traced CPU. */
 struct event {
 	enum trace_kind kind;
 	int64_t time, name, value;
+	struct cpu_view *cpu;
+	struct strand *strand; /* whose thread it is about, or whose CPU; NULL: nobody's */
 };
 
 /* What a kind of event does; the rows are in common/lateness.def. */
@@ -262,61 +342,106 @@ struct kind_rule {
 	enum cause_class cause;
 	enum trace_kind until; /* the kind that ends the context which this one begins */
 	bool takes_value;      /* the event comes at the end of what took as long as its value says */
+	bool is_of_thread;     /* it is about a thread, whose number is the value where there are several */
 };
 
 static void enter_context(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
-	push(b, rule->until, named_cause(b, rule->cause, v->name));
+	push(v->cpu, rule->until, named_cause(b, rule->cause, v->name));
 }
 
 static void enter_irq(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
 	const bool is_ipi = strstr(trace_file_name(b->file, v->name), "IPI");
 
-	push(b, rule->until, named_cause(b, is_ipi ? CAUSE_IPI : rule->cause, v->name));
+	push(v->cpu, rule->until, named_cause(b, is_ipi ? CAUSE_IPI : rule->cause, v->name));
 }
 
 static void leave_context(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
-	(void)rule;
-	pop(b, v->kind);
+	(void)b, (void)rule;
+	pop(v->cpu, v->kind);
 }
 
-static void take_turn(struct builder *b, enum turn turn, unsigned other)
+/* A program's thread may sleep in its call, and go on with it elsewhere. */
+static void enter_call(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
-	b->turn = turn;
-	b->other = other;
-	b->idle_state = -1;
-	b->depth = 0; /* interrupts do not switch tasks */
+	if (b->threads)
+		v->strand->call = v->name;
+	else
+		enter_context(b, rule, v);
+}
+
+static void leave_call(struct builder *b, const struct kind_rule *rule, const struct event *v)
+{
+	if (b->threads)
+		v->strand->call = -1;
+	else
+		leave_context(b, rule, v);
+}
+
+static void take_turn(struct cpu_view *cpu, enum turn turn, unsigned other)
+{
+	cpu->turn = turn;
+	cpu->other = other;
+	cpu->idle_state = -1;
+	cpu->depth = 0; /* interrupts do not switch tasks */
 }
 
 static void give_to_other(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
-	take_turn(b, TURN_OTHER, named_cause(b, rule->cause, v->name));
+	take_turn(v->cpu, TURN_OTHER, named_cause(b, rule->cause, v->name));
+}
+
+static void strand_leave_cpu(struct strand *s)
+{
+	if (!s->before)
+		return;
+	*s->before = s->next;
+	if (s->next)
+		s->next->before = s->before;
+	s->before = NULL;
+}
+
+static void strand_go_to(struct builder *b, struct strand *s, int64_t number)
+{
+	struct cpu_view *cpu = &b->cpus[number];
+
+	strand_leave_cpu(s);
+	s->cpu = number;
+	s->next = cpu->there;
+	s->before = &cpu->there;
+	if (s->next)
+		s->next->before = &s->next;
+	cpu->there = s;
 }
 
 static void give_to_own(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
-	(void)rule, (void)v;
-	take_turn(b, TURN_OWN, TIMELINE_NO_CAUSE);
+	(void)rule;
+	take_turn(v->cpu, TURN_OWN, b->threads ? named_cause(b, CAUSE_TASK, v->name) : TIMELINE_NO_CAUSE);
+	if (!b->threads)
+		return;
+	v->strand->runs = true;
+	snprintf(v->strand->thread->name, sizeof(v->strand->thread->name), "%s", trace_file_name(b->file, v->name));
 }
 
 static void go_idle(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
-	(void)rule, (void)v;
-	take_turn(b, TURN_IDLE, TIMELINE_NO_CAUSE);
+	(void)b, (void)rule;
+	take_turn(v->cpu, TURN_IDLE, TIMELINE_NO_CAUSE);
 }
 
 static void change_idle_state(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
-	(void)rule;
-	b->idle_state = v->value;
+	(void)b, (void)rule;
+	v->cpu->idle_state = v->value;
 }
 
 /* The function of a work item is more informative than the kworker that runs it. */
 static void enter_work(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
-	unsigned *known = b->turn == TURN_OTHER ? place_of_name(b, &b->works, v->name) : NULL;
+	unsigned *known = v->cpu->turn == TURN_OTHER ? place_of_name(b, &b->works, v->name) : NULL;
 	char text[CAUSE_NAME_MAX];
 
 	if (!known)
@@ -325,20 +450,54 @@ static void enter_work(struct builder *b, const struct kind_rule *rule, const st
 		snprintf(text, sizeof(text), "kworker (%s)", trace_file_name(b->file, v->name));
 		*known = cause_table_of(b->causes, rule->cause, b->side, text);
 	}
-	b->other = *known;
+	v->cpu->other = *known;
 }
 
 static void go_away(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
-	(void)rule;
-	b->left = v->kind;
+	(void)b, (void)rule;
+	v->strand->left = v->kind;
+	v->strand->runs = false;
+	if (v->kind != TRACE_PREEMPTED)
+		strand_leave_cpu(v->strand);
+}
+
+/* Only now is it known who ends the sleep of a program's thread. */
+static void wake_thread(struct builder *b, const struct event *v)
+{
+	struct strand *s = v->strand;
+	struct timeline_thread *t = s->thread;
+	const struct timeline_thread *own = NULL;
+
+	for (const struct strand *by = v->cpu->there; by; by = by->next)
+		if (by->runs && !v->cpu->depth)
+			own = by->thread;
+	if (s->left == TRACE_SLEPT)
+		timeline_add(s->out, s->now, v->time, cause_of_sleep(b, s, own, v->name));
+	s->now = v->time;
+	strand_go_to(b, s, s->cpu == NO_CPU ? v->cpu - b->cpus : s->cpu);
+	t->wakes = grow_or_abort(t->wakes, t->wake_count, sizeof(*t->wakes));
+	t->wakes[t->wake_count++] = (struct timeline_wake){v->time, own};
 }
 
 static void wake(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
 	(void)rule;
-	if (b->left == TRACE_SLEPT || b->left == TRACE_STOPPED)
-		b->left = v->kind;
+	if (v->strand->left != TRACE_SLEPT && v->strand->left != TRACE_STOPPED)
+		return;
+	if (b->threads)
+		wake_thread(b, v);
+	v->strand->left = v->kind;
+}
+
+/* A thread that waits for a CPU is to wait for another one. */
+static void move_thread(struct builder *b, const struct kind_rule *rule, const struct event *v)
+{
+	(void)rule;
+	if (v->strand->before)
+		strand_go_to(b, v->strand, v->cpu - b->cpus);
+	else
+		v->strand->cpu = v->cpu - b->cpus;
 }
 
 /* At a single moment, without beginning and end. */
@@ -349,18 +508,20 @@ static void mark(struct builder *b, const struct kind_rule *rule, const struct e
 
 static void mark_own(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
-	if (b->turn == TURN_OWN)
+	if (b->threads)
+		v->strand->faulted_at = v->time;
+	else if (v->cpu->turn == TURN_OWN)
 		mark(b, rule, v);
 }
 
 static void see_gap(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
-	if (b->sleeps)
+	if (b->sleeps || b->threads)
 		return;
 	if (v->value > 0)
 		timeline_gaps_note(&b->gaps.seen, v->time - v->value, v->time, TIMELINE_NO_CAUSE);
 	/* A thread that polls has the CPU: some kernels do not trace every switch to it. */
-	if (b->turn != TURN_OWN)
+	if (v->cpu->turn != TURN_OWN)
 		give_to_own(b, rule, v);
 }
 
@@ -369,15 +530,34 @@ static const struct kind_rule rules[TRACE_KINDS] = {
 #include "common/lateness.def"
 };
 
-/* Record what has had the CPU since the last event. */
-static void pass_time(struct builder *b, int64_t until)
+/* A page fault that does not sleep ends before the thread's next event. */
+static void pass_fault(struct builder *b, struct strand *s, int64_t until)
 {
-	const unsigned cause = b->cpu == NO_CPU ? TIMELINE_NO_CAUSE : cause_now(b);
+	const int64_t most = s->faulted_at + FAULT_MOST_NS, end = until < most ? until : most;
 
+	if (s->faulted_at == NOBODY || !s->runs)
+		return;
+	if (!b->cpus[s->cpu].depth && end > s->now) {
+		timeline_add(s->out, s->now, end, plain_cause(b, CAUSE_FAULT));
+		s->now = end;
+	}
+}
+
+/* Record what has happened to it since its last event. */
+static void pass_time(struct builder *b, struct strand *s, int64_t until)
+{
+	if (s->cpu != NO_CPU)
+		pass_fault(b, s, until);
+
+	const unsigned cause = s->cpu == NO_CPU ? TIMELINE_NO_CAUSE : cause_now(b, s, &b->cpus[s->cpu]);
+
+	/* The sleep of a program's thread is recorded when its end is known. */
+	if (b->threads && s->left == TRACE_SLEPT && !s->runs)
+		return;
 	if (cause != TIMELINE_NO_CAUSE)
-		timeline_add(b->out, b->now, until, cause);
-	if (until > b->now)
-		b->now = until;
+		timeline_add(s->out, s->now, until, cause);
+	if (until > s->now)
+		s->now = until;
 }
 
 /* -1: unknown kind. */
@@ -388,31 +568,111 @@ static int timeline_kind(const struct trace_file *f, const int64_t *word)
 	return number >= 0 && number < TRACE_FILE_KINDS ? f->kind[number] : -1;
 }
 
-static void timeline_take(struct builder *b, const int64_t *word)
+static bool has_view(const int64_t *word)
+{
+	return word[TRACE_CPU] >= 0 && word[TRACE_CPU] < CPULIST_MAX;
+}
+
+static struct event event_of(struct builder *b, const int64_t *word, int kind, struct strand *s)
+{
+	return (struct event){(enum trace_kind)kind, word[TRACE_TIME],		word[TRACE_NAME],
+			      word[TRACE_VALUE],     &b->cpus[word[TRACE_CPU]], s};
+}
+
+/* An event that says at its end how long it took. */
+static void pass_value(struct builder *b, struct strand *s, const struct kind_rule *rule, const int64_t *word)
+{
+	const int64_t time = word[TRACE_TIME];
+
+	if (!rule->takes_value || word[TRACE_VALUE] <= 0 || word[TRACE_VALUE] >= time - s->now)
+		return;
+	pass_time(b, s, time - word[TRACE_VALUE]);
+	timeline_add(s->out, s->now, time, named_cause(b, rule->cause, word[TRACE_NAME]));
+	s->now = time;
+}
+
+/* --- an endpoint --- */
+
+static void timeline_take(struct builder *b, struct strand *s, const int64_t *word)
 {
 	const int64_t time = word[TRACE_TIME];
 	const int kind = timeline_kind(b->file, word);
 	const struct kind_rule *rule;
 
-	if (kind < 0)
+	if (kind < 0 || !has_view(word))
 		return;
-	if (kind == TRACE_OWN && word[TRACE_CPU] != b->cpu) {
+	if (kind == TRACE_OWN && word[TRACE_CPU] != s->cpu) {
 		/* It has moved to another CPU, so waiting for the old one is over. */
-		pass_time(b, time);
-		b->now = time;
-		b->cpu = word[TRACE_CPU];
+		pass_time(b, s, time);
+		s->now = time;
+		s->cpu = word[TRACE_CPU];
 	}
-	if (b->cpu == NO_CPU || (kind != TRACE_WOKEN && word[TRACE_CPU] != b->cpu))
+	if (s->cpu == NO_CPU || (kind != TRACE_WOKEN && word[TRACE_CPU] != s->cpu))
 		return;
 	rule = &rules[kind];
-	if (rule->takes_value && word[TRACE_VALUE] > 0 && word[TRACE_VALUE] < time - b->now) {
-		pass_time(b, time - word[TRACE_VALUE]);
-		timeline_add(b->out, b->now, time, named_cause(b, rule->cause, word[TRACE_NAME]));
-		b->now = time;
+	pass_value(b, s, rule, word);
+	pass_time(b, s, time);
+	if (rule->take) {
+		const struct event v = event_of(b, word, kind, s);
+
+		rule->take(b, rule, &v);
 	}
-	pass_time(b, time);
-	if (rule->take)
-		rule->take(b, rule, &(struct event){(enum trace_kind)kind, time, word[TRACE_NAME], word[TRACE_VALUE]});
+}
+
+/* --- a program's threads --- */
+
+static struct strand *strand_find(struct builder *b, int64_t tid)
+{
+	const struct timeline_thread *thread = timeline_thread_find(b->threads, tid);
+
+	return thread ? &b->strands[thread - b->threads->list] : NULL;
+}
+
+static void pass_cpu(struct builder *b, struct cpu_view *cpu, const struct kind_rule *rule, const int64_t *word)
+{
+	for (struct strand *s = cpu->there; s; s = s->next) {
+		pass_value(b, s, rule, word);
+		pass_time(b, s, word[TRACE_TIME]);
+	}
+}
+
+static void pass_thread(struct builder *b, struct strand *s, int kind, const int64_t *word)
+{
+	const int64_t time = word[TRACE_TIME];
+
+	s->now = s->now == INT64_MIN ? time : s->now; /* what it did before is not known */
+	pass_time(b, s, time);
+	s->faulted_at = kind == TRACE_SLEPT || kind == TRACE_WOKEN ? s->faulted_at : NOBODY;
+	if (kind == TRACE_OWN) {
+		s->now = time > s->now ? time : s->now;
+		strand_go_to(b, s, word[TRACE_CPU]);
+	}
+	/* Some kernels do not trace every switch to it. */
+	if (!s->runs && (kind == TRACE_CALL_ENTER || kind == TRACE_CALL_EXIT || kind == TRACE_FAULT)) {
+		strand_go_to(b, s, word[TRACE_CPU]);
+		take_turn(&b->cpus[word[TRACE_CPU]], TURN_OWN,
+			  cause_table_of(b->causes, CAUSE_TASK, b->side, s->thread->name));
+		s->runs = true;
+	}
+}
+
+static void thread_take(struct builder *b, const int64_t *word)
+{
+	const int kind = timeline_kind(b->file, word);
+	const struct kind_rule *rule = kind < 0 ? NULL : &rules[kind];
+	struct strand *s;
+	struct event v;
+
+	if (!rule || !has_view(word))
+		return;
+	s = rule->is_of_thread ? strand_find(b, word[TRACE_VALUE]) : NULL;
+	v = event_of(b, word, kind, s);
+	if (!rule->is_of_thread || kind == TRACE_OWN)
+		pass_cpu(b, v.cpu, rule, word);
+	if (s)
+		pass_thread(b, s, kind, word);
+	if (rule->take && (s || !rule->is_of_thread))
+		rule->take(b, rule, &v);
 }
 
 /* --- all events --- */
@@ -433,7 +693,7 @@ static int64_t timeline_gone_since(const struct trace_file *f)
 	return INT64_MAX;
 }
 
-static int64_t known_until(const struct trace_file *f)
+static int64_t known_until(const struct trace_file *f, bool is_by_thread)
 {
 	int64_t least = INT64_MAX;
 	const char *cpu;
@@ -444,7 +704,7 @@ static int64_t known_until(const struct trace_file *f)
 			least = json_integer_value(time);
 	if (*trace_file_why(f))
 		return INT64_MIN;
-	return least < INT64_MAX ? least : timeline_gone_since(f);
+	return least < INT64_MAX || is_by_thread ? least : timeline_gone_since(f);
 }
 
 static int64_t timeline_gaps_until(const struct trace_file *f)
@@ -460,38 +720,113 @@ static int64_t timeline_gaps_until(const struct trace_file *f)
 	return INT64_MIN;
 }
 
+static struct builder *builder_new(const struct trace_file *f, unsigned side, struct cause_table *causes)
+{
+	struct builder *b = or_abort(calloc(1, sizeof(*b)));
+
+	b->file = f;
+	b->causes = causes;
+	b->side = side;
+	b->gaps = (struct timeline_gaps){.causes = causes, .side = side};
+	memset(b->plain, 0xff, sizeof(b->plain));
+	memset(b->leaving, 0xff, sizeof(b->leaving));
+	for (size_t i = 0; i < CPULIST_MAX; i++)
+		b->cpus[i] = (struct cpu_view){.turn = TURN_IDLE, .other = TIMELINE_NO_CAUSE, .idle_state = -1};
+	return b;
+}
+
+static void builder_free(struct builder *b)
+{
+	timeline_gaps_free(&b->gaps);
+	for (size_t i = 0; i < CAUSE_CLASSES; i++)
+		free(b->named[i]);
+	free(b->works);
+	free(b->asleep.list);
+	free(b->strands);
+	free(b);
+}
+
+static struct strand strand_of(struct timeline *out)
+{
+	return (struct strand){.out = out,
+			       .tid = NOBODY,
+			       .cpu = NO_CPU,
+			       .now = INT64_MIN,
+			       .left = TRACE_SLEPT,
+			       .call = -1,
+			       .faulted_at = NOBODY};
+}
+
 void timeline_build(const struct trace_file *f, unsigned side, bool sleeps, struct cause_table *causes,
 		    struct timeline *out)
 {
-	struct builder b = {.file = f,
-			    .causes = causes,
-			    .out = out,
-			    .side = side,
-			    .sleeps = sleeps,
-			    .cpu = NO_CPU,
-			    .now = INT64_MIN,
-			    .turn = TURN_IDLE,
-			    .left = TRACE_SLEPT,
-			    .idle_state = -1,
-			    .gaps = {.causes = causes, .side = side}};
+	struct builder *b = builder_new(f, side, causes);
+	struct strand s = strand_of(out);
 
-	*out = (struct timeline){.known_until = known_until(f), .gaps_until = timeline_gaps_until(f)};
-	memset(b.plain, 0xff, sizeof(b.plain));
-	memset(b.leaving, 0xff, sizeof(b.leaving));
+	b->sleeps = sleeps;
+	*out = (struct timeline){.known_until = known_until(f, false), .gaps_until = timeline_gaps_until(f)};
 	for (size_t i = 0; i < f->events; i++) {
 		const int64_t *word = f->words + i * TRACE_WORDS;
 
 		/* Events were lost: from then on it is unknown who has the CPU. */
 		if (word[TRACE_TIME] > out->known_until) {
-			pass_time(&b, out->known_until);
+			pass_time(b, &s, out->known_until);
 			break;
 		}
-		timeline_take(&b, word);
+		timeline_take(b, &s, word);
 	}
-	out->cpu = b.cpu;
-	timeline_gaps_fill(&b.gaps, out);
-	timeline_gaps_free(&b.gaps);
-	for (size_t i = 0; i < CAUSE_CLASSES; i++)
-		free(b.named[i]);
-	free(b.works);
+	out->cpu = s.cpu;
+	timeline_gaps_fill(&b->gaps, out);
+	builder_free(b);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
+
+	return (one > other) - (one < other);
+}
+
+/* The threads that the events name. */
+static struct timeline_threads find_threads(const struct trace_file *f)
+{
+	struct timeline_threads found = {.list = NULL};
+	int64_t *tids = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < f->events; i++)
+		if (timeline_kind(f, f->words + i * TRACE_WORDS) == TRACE_OWN) {
+			tids = grow_or_abort(tids, count, sizeof(*tids));
+			tids[count++] = f->words[i * TRACE_WORDS + TRACE_VALUE];
+		}
+	if (count)
+		qsort(tids, count, sizeof(*tids), by_number);
+	found.list = or_abort(calloc(count + 1, sizeof(*found.list)));
+	for (size_t i = 0; i < count; i++)
+		if (!i || tids[i] != tids[i - 1])
+			found.list[found.count++] = (struct timeline_thread){.tid = tids[i]};
+	free(tids);
+	return found;
+}
+
+void timeline_build_threads(const struct trace_file *f, struct cause_table *causes, struct timeline_threads *out)
+{
+	struct builder *b = builder_new(f, CAUSE_NO_SIDE, causes);
+	const int64_t until = known_until(f, true);
+
+	*out = find_threads(f);
+	out->known_until = until;
+	b->threads = out;
+	b->strands = or_abort(calloc(out->count + 1, sizeof(*b->strands)));
+	for (size_t i = 0; i < out->count; i++) {
+		struct timeline_thread *t = &out->list[i];
+
+		t->line = (struct timeline){.cpu = NO_CPU, .known_until = until, .gaps_until = INT64_MAX};
+		b->strands[i] = strand_of(&t->line);
+		b->strands[i].tid = t->tid;
+		b->strands[i].thread = t;
+	}
+	for (size_t i = 0; i < f->events && f->words[i * TRACE_WORDS + TRACE_TIME] <= until; i++)
+		thread_take(b, f->words + i * TRACE_WORDS);
+	builder_free(b);
 }

@@ -15,4 +15,8 @@
 void timeline_build(const struct trace_file *f, unsigned side, bool sleeps, struct cause_table *causes,
 		    struct timeline *out);
 
+/* The same for each thread of a program, of events that name threads (TRACE_VALUE). Its causes belong to neither side,
+ * and cover all of its time: it runs, sleeps, or waits for a CPU. Release with timeline_free_threads(). */
+void timeline_build_threads(const struct trace_file *f, struct cause_table *causes, struct timeline_threads *out);
+
 #endif

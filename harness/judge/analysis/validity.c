@@ -33,8 +33,13 @@ __attribute__((format(printf, 2, 3))) static void validity_say(json_t *list, con
 
 static bool in_every_point(const struct layout_rules *r)
 {
-	(void)r;
-	return true;
+	return !r->traced;
+}
+
+/* Of another program's requests: what happens to its threads is what is measured. */
+static bool is_traced(const struct layout_rules *r)
+{
+	return r->traced;
 }
 
 static bool is_stored(const struct layout_rules *r)
@@ -65,7 +70,7 @@ static bool is_untouched(const struct layout_rules *r)
 
 static bool is_touched(const struct layout_rules *r)
 {
-	return r->page_faults == FAULTS_WRONG;
+	return r->page_faults == FAULTS_WRONG && !r->traced;
 }
 
 /* --- counters --- */
@@ -150,6 +155,41 @@ static const struct rule rules[] = {
      "involuntary context switch of the polling thread",
      "involuntary context switches of the polling thread"},
     {{"store_waits"}, false, false, is_stored, "sample had to wait for the file", "samples had to wait for the file"},
+    {{"stamps_lost"},
+     true,
+     false,
+     is_traced,
+     "stamp for which there was no room: the program writes them faster than they are read",
+     "stamps for which there was no room: the program writes them faster than they are read",
+     true},
+    {{"threads_lost"},
+     true,
+     false,
+     is_traced,
+     "thread too many: its stamps are missing",
+     "threads too many: their stamps are missing",
+     true},
+    {{"requests_open"},
+     false,
+     false,
+     is_traced,
+     "request began and did not end",
+     "requests began and did not end",
+     true},
+    {{"requests_strange"},
+     false,
+     false,
+     is_traced,
+     "request ended that had not begun",
+     "requests ended that had not begun",
+     true},
+    {{"program_failures"},
+     false,
+     false,
+     is_traced,
+     "program ended with an error",
+     "programs ended with an error",
+     true},
     {{"locked"}, false, true, in_every_point, NULL, "the memory is not locked; raise the limit (ulimit -l)"},
 };
 

@@ -64,7 +64,8 @@ static int open_trace(struct endpoint *ep, struct err *e)
 		return err_sys(e, rc, "CPUs", "list the");
 	if (bytes > BUFFERS_MOST / (int64_t)cpulist_count(&cpus))
 		bytes = BUFFERS_MOST / (int64_t)cpulist_count(&cpus);
-	rc = trace_open(&ep->trace.trace, &cpus, (uint64_t)bytes, makes_no_calls(ep), e);
+	rc = trace_open(&ep->trace.trace, &cpus, (uint64_t)bytes,
+			makes_no_calls(ep) ? TRACE_SET_CALLING : TRACE_SET_ENDPOINT, e);
 	/* Until the measuring threads exist, follow this process only: others may have the same name. */
 	if (!rc)
 		trace_follow(ep->trace.trace, (const pid_t[]){getpid()}, 1);

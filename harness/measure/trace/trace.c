@@ -109,12 +109,12 @@ static struct tep_handle *read_events(const char *place)
 	return tep;
 }
 
-static int enable_events(struct trace *t, const char *place, bool calls, struct err *e)
+static int enable_events(struct trace *t, const char *place, enum trace_set set, struct err *e)
 {
 	t->tep = read_events(place);
 	if (!t->tep)
 		return err_set(e, -EIO, STATUS_IMPOSSIBLE, "tracefs", NULL, "its events cannot be read");
-	if (!trace_events_enable(t->instance, calls))
+	if (!trace_events_enable(t->instance, set))
 		return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, "tracefs", NULL,
 			       "this kernel has none of the events needed");
 	return 0;
@@ -132,7 +132,7 @@ static int make_instance(struct trace *t, struct err *e)
 		       "a trace instance cannot be made: %s", strerror(errno ? errno : EIO));
 }
 
-int trace_open(struct trace **out, const struct cpulist *cpus, uint64_t bytes, bool calls, struct err *e)
+int trace_open(struct trace **out, const struct cpulist *cpus, uint64_t bytes, enum trace_set set, struct err *e)
 {
 	struct trace *t = or_abort(calloc(1, sizeof(*t)));
 	int rc = trace_place_check_ids(e);
@@ -156,7 +156,7 @@ int trace_open(struct trace **out, const struct cpulist *cpus, uint64_t bytes, b
 	if (!rc)
 		rc = trace_set_cpus(t, bytes, e);
 	if (!rc)
-		rc = enable_events(t, place, calls, e);
+		rc = enable_events(t, place, set, e);
 	if (rc == -EPERM || rc == -EACCES) {
 		err_clear(e);
 		rc = trace_place_refuse(-rc, e);
@@ -197,6 +197,38 @@ int trace_start(struct trace *t, struct err *e)
 void trace_follow(struct trace *t, const pid_t *own, size_t own_count)
 {
 	trace_events_follow(t->instance, own, own_count);
+}
+
+/* "12 13 14 " */
+static char *list_of_threads(const pid_t *threads, size_t count)
+{
+	enum { MOST = 16 }; /* of a number and its space */
+	char *list = or_abort(malloc(count * MOST + 1)), *at = list;
+
+	*at = '\0';
+	for (size_t i = 0; i < count; i++)
+		at += snprintf(at, MOST, "%d ", (int)threads[i]);
+	return list;
+}
+
+int trace_follow_program(struct trace *t, const pid_t *threads, size_t count, const char *probes, struct err *e)
+{
+	char *list = list_of_threads(threads, count);
+	int rc = trace_write(t, "options/event-fork", "1", e);
+
+	if (!rc)
+		rc = trace_write(t, "set_event_pid", list, e);
+	if (!rc && probes) {
+		const char *place = trace_place(e);
+
+		errno = 0;
+		if (place)
+			read_formats(t->tep, place, probes);
+		if (!place || tracefs_event_enable(t->instance, probes, NULL))
+			rc = complain_file(probes, "enable", e);
+	}
+	free(list);
+	return rc;
 }
 
 int trace_stop(struct trace *t, struct err *e)
@@ -311,13 +343,12 @@ static json_t *describe_trace(const struct reading *r, json_t *lost, json_t *kno
 			 "events", (json_int_t)r->reader.to->count, "lost", lost, "known_until_ns", known);
 }
 
-int trace_read(struct trace *t, const pid_t *own, size_t own_count, const struct clock_conversion *c,
-	       struct trace_names *names, struct trace_words *to, json_t **about, struct err *e)
+static int read_instance(struct trace *t, const struct trace_reader *reader, const struct clock_conversion *c,
+			 json_t **about, struct err *e)
 {
-	struct reading r = {.trace = t,
-			    .reader = {own, own_count, names, to},
-			    .conversion = c,
-			    .cpus = or_abort(calloc(CPULIST_MAX, sizeof(*r.cpus)))};
+	struct trace_words *to = reader->to;
+	struct reading r = {
+	    .trace = t, .reader = *reader, .conversion = c, .cpus = or_abort(calloc(CPULIST_MAX, sizeof(*r.cpus)))};
 	json_t *lost = json_object(), *known = json_object();
 
 	to->most = TRACE_EVENTS_MOST;
@@ -330,6 +361,91 @@ int trace_read(struct trace *t, const pid_t *own, size_t own_count, const struct
 	*about = describe_trace(&r, lost, known);
 	free(r.cpus);
 	return r.rc ? err_sys(e, r.rc, "trace instance", "read") : 0;
+}
+
+int trace_read(struct trace *t, const pid_t *own, size_t own_count, const struct clock_conversion *c,
+	       struct trace_names *names, struct trace_words *to, json_t **about, struct err *e)
+{
+	struct trace_threads threads = {.bits = NULL};
+	int rc;
+
+	for (size_t i = 0; i < own_count; i++)
+		trace_threads_add(&threads, own[i]);
+	rc = read_instance(t, &(struct trace_reader){&threads, names, to, NULL}, c, about, e);
+	trace_threads_free(&threads);
+	return rc;
+}
+
+/* --- a program --- */
+
+static void reserve_names(struct trace_program *p)
+{
+	p->running = or_abort(calloc(CPULIST_MAX, sizeof(*p->running)));
+	p->interrupt = or_abort(calloc(CPULIST_MAX, sizeof(*p->interrupt)));
+	for (size_t i = 0; i < CPULIST_MAX; i++)
+		p->running[i] = p->interrupt[i] = -1;
+}
+
+/* Both in order of time. */
+static int merge_words(const struct trace_words *a, const struct trace_words *b, struct trace_words *to)
+{
+	size_t i = 0, k = 0;
+	int rc = 0;
+
+	to->most = TRACE_EVENTS_MOST;
+	while (!rc && (i < a->count || k < b->count)) {
+		const int64_t *one = a->data + i * TRACE_WORDS, *other = b->data + k * TRACE_WORDS;
+		const bool is_one = k == b->count || (i < a->count && one[TRACE_TIME] <= other[TRACE_TIME]);
+
+		rc = trace_words_add(to, is_one ? one : other);
+		i += is_one;
+		k += !is_one;
+	}
+	return rc;
+}
+
+/* What the second instance lost is lost as well: the numbers of a CPU are added, and the earlier time counts. */
+static void merge_lost(json_t *about, const json_t *more)
+{
+	json_t *lost = json_object_get(about, "lost"), *known = json_object_get(about, "known_until_ns"), *n;
+	const char *cpu;
+
+	json_object_foreach (json_object_get(more, "lost"), cpu, n)
+		json_object_set_new(
+		    lost, cpu, json_integer(json_integer_value(n) + json_integer_value(json_object_get(lost, cpu))));
+	json_object_foreach (json_object_get(more, "known_until_ns"), cpu, n) {
+		const json_t *had = json_object_get(known, cpu);
+
+		if (!had || json_integer_value(n) < json_integer_value(had))
+			json_object_set(known, cpu, n);
+	}
+}
+
+int trace_read_program(struct trace *machine, struct trace *calls, struct trace_program *p,
+		       const struct clock_conversion *c, struct trace_names *names, struct trace_words *to,
+		       json_t **about, struct err *e)
+{
+	struct trace_words own = {.most = 0}, all = {.most = 0};
+	json_t *about_calls = NULL;
+	int rc;
+
+	reserve_names(p);
+	/* First, because it tells which threads the program has started. */
+	rc = read_instance(calls, &(struct trace_reader){&p->threads, names, &own, p}, c, &about_calls, e);
+	if (!rc)
+		rc = read_instance(machine, &(struct trace_reader){&p->threads, names, &all, p}, c, about, e);
+	if (!rc && merge_words(&all, &own, to))
+		rc = err_sys(e, -ENOMEM, "trace instance", "read");
+	if (!rc) {
+		merge_lost(*about, about_calls);
+		json_object_set_new(*about, "events", json_integer((json_int_t)to->count));
+	}
+	json_decref(about_calls);
+	trace_words_free(&own);
+	trace_words_free(&all);
+	free(p->running);
+	free(p->interrupt);
+	return rc;
 }
 
 static int add_gap(const struct witness_gap *gap, int cpu, const struct clock_conversion *c, struct trace_words *to)

@@ -23,10 +23,9 @@
 struct err;
 struct trace;
 
-/* Create an instance for these CPUs, with a buffer of `bytes` for each, and enable the events (`calls`: also kblat's
- * own system calls); recording is off. STATUS_IMPOSSIBLE and the reason if the machine or the user's rights do not
- * allow it. */
-int trace_open(struct trace **out, const struct cpulist *cpus, uint64_t bytes, bool calls, struct err *e);
+/* Create an instance for these CPUs, with a buffer of `bytes` for each, and enable the events of the set; recording is
+ * off. STATUS_IMPOSSIBLE and the reason if the machine or the user's rights do not allow it. */
+int trace_open(struct trace **out, const struct cpulist *cpus, uint64_t bytes, enum trace_set set, struct err *e);
 
 /* Discard what was recorded, and begin recording. */
 int trace_start(struct trace *t, struct err *e);
@@ -43,6 +42,15 @@ int trace_stop(struct trace *t, struct err *e);
  */
 int trace_read(struct trace *t, const pid_t *own, size_t own_count, const struct clock_conversion *c,
 	       struct trace_names *names, struct trace_words *to, json_t **about, struct err *e);
+
+/* Of a set of a program's events: record those of these threads, and of all that they start, alone. With the events of
+ * the system `probes`, which must exist; NULL: there are none. Before trace_start(). */
+int trace_follow_program(struct trace *t, const pid_t *threads, size_t count, const char *probes, struct err *e);
+
+/* trace_read() of both instances for a program, merged in order of time; hits of probes go to p->take(). */
+int trace_read_program(struct trace *machine, struct trace *calls, struct trace_program *p,
+		       const struct clock_conversion *c, struct trace_names *names, struct trace_words *to,
+		       json_t **about, struct err *e);
 
 /* Remove the instance, unless it is NULL. */
 void trace_close(struct trace *t);

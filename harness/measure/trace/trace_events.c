@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "common/cpulist.h"
 #include "common/or_abort.h"
 
 #define NOTHING	  -1
@@ -36,6 +37,32 @@ void trace_words_free(struct trace_words *w)
 {
 	free(w->data);
 	*w = (struct trace_words){.most = w->most};
+}
+
+/* --- threads --- */
+
+static bool is_tid(int64_t tid)
+{
+	return tid > 0 && tid < TRACE_TID_MOST;
+}
+
+void trace_threads_add(struct trace_threads *t, int64_t tid)
+{
+	if (!t->bits)
+		t->bits = or_abort(calloc(TRACE_TID_MOST / 64, sizeof(*t->bits)));
+	if (is_tid(tid))
+		t->bits[tid / 64] |= UINT64_C(1) << tid % 64;
+}
+
+bool trace_threads_has(const struct trace_threads *t, int64_t tid)
+{
+	return t->bits && is_tid(tid) && t->bits[tid / 64] & UINT64_C(1) << tid % 64;
+}
+
+void trace_threads_free(struct trace_threads *t)
+{
+	free(t->bits);
+	t->bits = NULL;
 }
 
 /* --- fields of a record --- */
@@ -73,10 +100,13 @@ static int record_keep(const struct record *r, enum trace_kind kind, int64_t nam
 
 static bool is_own(const struct record *r, int64_t tid)
 {
-	for (size_t i = 0; i < r->reader->own_count; i++)
-		if (r->reader->own[i] == tid)
-			return true;
-	return false;
+	return trace_threads_has(r->reader->own, tid);
+}
+
+/* An event about one of the reader's own threads. */
+static int record_keep_of(const struct record *r, enum trace_kind kind, int64_t name, int64_t tid)
+{
+	return record_keep(r, kind, name, r->reader->program ? tid : 0);
 }
 
 /* --- converting records --- */
@@ -88,9 +118,22 @@ struct event_row {
 	int (*keep)(const struct record *r, const struct event_row *row);
 };
 
+/* What may wake a program's thread next. */
+static int keep_context(const struct record *r, enum trace_kind kind, int64_t name)
+{
+	if (r->reader->program && name != NOTHING && r->cpu < CPULIST_MAX)
+		r->reader->program->interrupt[r->cpu] = name;
+	return record_keep(r, kind, name, 0);
+}
+
 static int keep_named(const struct record *r, const struct event_row *row)
 {
-	return record_keep(r, row->kind, row->name ? trace_names_of(r->reader->names, row->name) : NOTHING, 0);
+	return keep_context(r, row->kind, row->name ? trace_names_of(r->reader->names, row->name) : NOTHING);
+}
+
+static int keep_fault(const struct record *r, const struct event_row *row)
+{
+	return record_keep_of(r, row->kind, NOTHING, tep_data_pid(r->event->tep, r->record));
 }
 
 static int keep_irq(const struct record *r, const struct event_row *row)
@@ -99,8 +142,8 @@ static int keep_irq(const struct record *r, const struct event_row *row)
 
 	snprintf(text, sizeof(text), "%s (IRQ %lld)", record_text(r, "name", name, sizeof(name)),
 		 (long long)record_number(r, "irq"));
-	return record_keep(r, row->kind,
-			   row->kind == TRACE_IRQ_ENTER ? trace_names_of(r->reader->names, text) : NOTHING, 0);
+	return keep_context(r, row->kind,
+			    row->kind == TRACE_IRQ_ENTER ? trace_names_of(r->reader->names, text) : NOTHING);
 }
 
 static int keep_softirq(const struct record *r, const struct event_row *row)
@@ -110,15 +153,15 @@ static int keep_softirq(const struct record *r, const struct event_row *row)
 					    "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
 	const uint64_t number = (uint64_t)record_number(r, "vec");
 
-	return record_keep(
+	return keep_context(
 	    r, row->kind,
-	    trace_names_of(r->reader->names, number < sizeof(names) / sizeof(names[0]) ? names[number] : "unknown"), 0);
+	    trace_names_of(r->reader->names, number < sizeof(names) / sizeof(names[0]) ? names[number] : "unknown"));
 }
 
 static int keep_function(const struct record *r, const struct event_row *row)
 {
-	return record_keep(r, row->kind,
-			   trace_names_of_function(r->reader->names, (uint64_t)record_number(r, "function")), 0);
+	return keep_context(r, row->kind,
+			    trace_names_of_function(r->reader->names, (uint64_t)record_number(r, "function")));
 }
 
 static int keep_nmi(const struct record *r, const struct event_row *row)
@@ -144,16 +187,50 @@ static int keep_idle_state(const struct record *r, const struct event_row *row)
 
 static int keep_call(const struct record *r, const struct event_row *row)
 {
-	if (!is_own(r, tep_data_pid(r->event->tep, r->record)))
+	const int64_t tid = tep_data_pid(r->event->tep, r->record);
+
+	if (!is_own(r, tid))
 		return 0;
-	return record_keep(
+	return record_keep_of(
 	    r, row->kind,
-	    row->kind == TRACE_CALL_ENTER ? trace_names_of_call(r->reader->names, record_number(r, "id")) : NOTHING, 0);
+	    row->kind == TRACE_CALL_ENTER ? trace_names_of_call(r->reader->names, record_number(r, "id")) : NOTHING,
+	    tid);
+}
+
+/* Who wakes a program's thread: an interrupt, or the task that runs. */
+static int64_t waker_of(const struct record *r)
+{
+	enum { HARDIRQ = 0x08, SOFTIRQ = 0x10 }; /* include/linux/trace_events.h: enum trace_flag_type */
+	const struct trace_program *p = r->reader->program;
+
+	if (!p || r->cpu >= CPULIST_MAX)
+		return NOTHING;
+	return tep_data_flags(r->event->tep, r->record) & (HARDIRQ | SOFTIRQ) ? p->interrupt[r->cpu]
+									      : p->running[r->cpu];
 }
 
 static int keep_wakeup(const struct record *r, const struct event_row *row)
 {
-	return is_own(r, record_number(r, "pid")) ? record_keep(r, row->kind, NOTHING, 0) : 0;
+	const int64_t tid = record_number(r, "pid");
+
+	return is_own(r, tid) ? record_keep_of(r, row->kind, waker_of(r), tid) : 0;
+}
+
+static int keep_moved(const struct record *r, const struct event_row *row)
+{
+	const int64_t tid = record_number(r, "pid");
+	const struct record there = {r->reader, r->event, r->record, (int)record_number(r, "dest_cpu"), r->time};
+
+	return is_own(r, tid) ? record_keep_of(&there, row->kind, NOTHING, tid) : 0;
+}
+
+/* Threads and processes that the program starts are its own. */
+static int keep_birth(const struct record *r, const struct event_row *row)
+{
+	(void)row;
+	if (r->reader->program)
+		trace_threads_add(&r->reader->program->threads, record_number(r, "pid"));
+	return 0;
 }
 
 /* Why the thread left the CPU: the states of fs/proc/array.c; the bit above them means that it was
@@ -165,30 +242,55 @@ static enum trace_kind kind_of_leaving(int64_t state)
 	return !(state & ALL) ? TRACE_PREEMPTED : state & STOPPED ? TRACE_STOPPED : TRACE_SLEPT;
 }
 
+static int64_t name_of_next(const struct record *r)
+{
+	char command[32];
+
+	record_text(r, "next_comm", command, sizeof(command));
+	return trace_names_of_task(
+	    r->reader->names,
+	    r->reader->names->mask &&
+		    !trace_names_is_kernel_thread(r->reader->names, (pid_t)record_number(r, "next_pid"), command)
+		? "a task"
+		: command);
+}
+
+static int keep_next(const struct record *r, int64_t next)
+{
+	char command[32];
+	int64_t name;
+
+	if (r->reader->program && r->cpu < CPULIST_MAX)
+		r->reader->program->running[r->cpu] = NOTHING;
+	if (!next)
+		return record_keep(r, TRACE_IDLE, NOTHING, 0);
+	if (is_own(r, next) && !r->reader->program)
+		return record_keep(r, TRACE_OWN, NOTHING, 0);
+	name = name_of_next(r);
+	if (r->reader->program && r->cpu < CPULIST_MAX)
+		r->reader->program->running[r->cpu] = name;
+	if (is_own(r, next))
+		return record_keep_of(r, TRACE_OWN, name, next);
+	record_text(r, "next_comm", command, sizeof(command));
+	return record_keep(
+	    r, trace_names_is_kernel_thread(r->reader->names, (pid_t)next, command) ? TRACE_KERNEL_THREAD : TRACE_TASK,
+	    name, 0);
+}
+
 static int keep_switch(const struct record *r, const struct event_row *row)
 {
-	const int64_t next = record_number(r, "next_pid");
-	char command[32];
+	const int64_t previous = record_number(r, "prev_pid");
 	int rc = 0;
 
 	(void)row;
-	if (is_own(r, record_number(r, "prev_pid")))
-		rc = record_keep(r, kind_of_leaving(record_number(r, "prev_state")), NOTHING, 0);
-	if (rc)
-		return rc;
-	if (is_own(r, next))
-		return record_keep(r, TRACE_OWN, NOTHING, 0);
-	if (!next)
-		return record_keep(r, TRACE_IDLE, NOTHING, 0);
-	record_text(r, "next_comm", command, sizeof(command));
-	if (trace_names_is_kernel_thread(r->reader->names, (pid_t)next, command))
-		return record_keep(r, TRACE_KERNEL_THREAD, trace_names_of_task(r->reader->names, command), 0);
-	return record_keep(r, TRACE_TASK,
-			   trace_names_of_task(r->reader->names, r->reader->names->mask ? "a task" : command), 0);
+	if (is_own(r, previous))
+		rc = record_keep_of(r, kind_of_leaving(record_number(r, "prev_state")), NOTHING, previous);
+	return rc ? rc : keep_next(r, record_number(r, "next_pid"));
 }
 
 /* --- the table --- */
 
+#define BIRTHS	      "task"
 #define CALLS	      "raw_syscalls"
 #define FAULTS	      "exceptions"
 #define CALLS_FILTER  "events/" CALLS "/filter"
@@ -227,8 +329,10 @@ static const struct event_row event_rows[] = {
     {"nmi", "nmi_handler", TRACE_NMI, NULL, keep_nmi},
     {"sched", "sched_switch", TRACE_TASK, NULL, keep_switch},
     {"sched", "sched_waking", TRACE_WOKEN, NULL, keep_wakeup},
-    {FAULTS, "page_fault_user", TRACE_FAULT, NULL, keep_named},
-    {FAULTS, "page_fault_kernel", TRACE_FAULT, NULL, keep_named},
+    {"sched", "sched_migrate_task", TRACE_MOVED, NULL, keep_moved},
+    {BIRTHS, "task_newtask", TRACE_OWN, NULL, keep_birth},
+    {FAULTS, "page_fault_user", TRACE_FAULT, NULL, keep_fault},
+    {FAULTS, "page_fault_kernel", TRACE_FAULT, NULL, keep_fault},
     {"mce", "mce_record", TRACE_MACHINE_CHECK, NULL, keep_named},
     {"power", "cpu_frequency", TRACE_FREQUENCY, NULL, keep_frequency},
     {"power", "cpu_idle", TRACE_IDLE_STATE, NULL, keep_idle_state},
@@ -236,8 +340,8 @@ static const struct event_row event_rows[] = {
     {CALLS, "sys_exit", TRACE_CALL_EXIT, NULL, keep_call},
 };
 
-const char *const trace_event_systems[] = {"irq_vectors", "irq",  "ipi", "timer", "workqueue", "nmi",
-					   "sched",	  FAULTS, "mce", "power", CALLS,       NULL};
+const char *const trace_event_systems[] = {"irq_vectors", "irq",  "ipi", "timer", "workqueue", "nmi", "sched",
+					   BIRTHS,	  FAULTS, "mce", "power", CALLS,       NULL};
 
 #define ROWS (sizeof(event_rows) / sizeof(event_rows[0]))
 
@@ -268,14 +372,34 @@ void trace_events_follow(struct tracefs_instance *instance, const pid_t *own, si
 	tracefs_instance_file_write(instance, CALLS_FILTER, filter);
 }
 
-unsigned trace_events_enable(struct tracefs_instance *instance, bool calls)
+/* What the threads of a program do is an instance of its own, which the kernel restricts to them. */
+static bool row_is_in(const struct event_row *row, enum trace_set set)
+{
+	const bool is_call = !strcmp(row->system, CALLS), is_fault = !strcmp(row->system, FAULTS),
+		   is_birth = !strcmp(row->system, BIRTHS);
+
+	switch (set) {
+	case TRACE_SET_PROGRAM:
+		return is_call || is_fault || is_birth;
+	case TRACE_SET_MACHINE:
+		return !is_call && !is_fault && !is_birth;
+	case TRACE_SET_CALLING:
+	case TRACE_SET_ENDPOINT:
+		return (!is_call || set == TRACE_SET_CALLING) && !is_birth && row->kind != TRACE_MOVED;
+	}
+	return false;
+}
+
+unsigned trace_events_enable(struct tracefs_instance *instance, enum trace_set set)
 {
 	unsigned enabled = 0;
 
-	filter_own(instance, FAULTS_FILTER);
-	calls = calls && filter_own(instance, CALLS_FILTER);
+	if (set == TRACE_SET_ENDPOINT || set == TRACE_SET_CALLING)
+		filter_own(instance, FAULTS_FILTER);
+	if (set == TRACE_SET_CALLING && !filter_own(instance, CALLS_FILTER))
+		set = TRACE_SET_ENDPOINT;
 	for (size_t i = 0; i < ROWS; i++)
-		enabled += (calls || strcmp(event_rows[i].system, CALLS) != 0) &&
+		enabled += row_is_in(&event_rows[i], set) &&
 			   tracefs_event_file_exists(instance, event_rows[i].system, event_rows[i].event, "enable") &&
 			   !tracefs_event_enable(instance, event_rows[i].system, event_rows[i].event);
 	return enabled;
@@ -293,7 +417,15 @@ int trace_events_keep(struct trace_reader *r, const struct tep_event *event, str
 		      int64_t time)
 {
 	const struct record one = {r, event, record, cpu, time};
-	const struct event_row *row = row_of(event);
+	const struct trace_program *program = r->program;
+	const struct event_row *row;
 
+	if (program && program->probes && !strcmp(event->system, program->probes)) {
+		program->take(program->context,
+			      &(struct trace_probe_hit){event->name, time, tep_data_pid(event->tep, record),
+							record_number(&one, "id")});
+		return 0;
+	}
+	row = row_of(event);
 	return row ? row->keep(&one, row) : 0;
 }

@@ -5,6 +5,7 @@
 #ifndef KBLAT_TRACE_EVENTS_H
 #define KBLAT_TRACE_EVENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -25,20 +26,55 @@ struct trace_words {
 int trace_words_add(struct trace_words *w, const int64_t event[TRACE_WORDS]);
 void trace_words_free(struct trace_words *w);
 
+/*
+ * Which events. An endpoint is explained by what happens on its CPUs, and by its own system calls if it should need none.
+ * A program is explained by two sets, each in an instance of its own: what happens on all CPUs, and what its threads do,
+ * so that the kernel keeps the latter for these threads alone.
+ */
+enum trace_set { TRACE_SET_ENDPOINT, TRACE_SET_CALLING, TRACE_SET_MACHINE, TRACE_SET_PROGRAM };
+
+/* Numbers of threads. */
+struct trace_threads {
+	uint64_t *bits; /* TRACE_TID_MOST of them */
+};
+
+#define TRACE_TID_MOST (1 << 22) /* include/linux/threads.h: PID_MAX_LIMIT */
+
+void trace_threads_add(struct trace_threads *t, int64_t tid);
+bool trace_threads_has(const struct trace_threads *t, int64_t tid);
+void trace_threads_free(struct trace_threads *t);
+
+/* An event of a probe in a traced program. */
+struct trace_probe_hit {
+	const char *event; /* its name */
+	int64_t time;	   /* as other events' */
+	pid_t tid;
+	int64_t id; /* its field "id"; 0: it has none */
+};
+
+/* A traced program, whose events name its threads. */
+struct trace_program {
+	struct trace_threads threads; /* at first those that it began with; what they start is added */
+	const char *probes;	      /* the system of its probes; NULL: there are none */
+	void (*take)(void *context, const struct trace_probe_hit *hit);
+	void *context;
+	/* for each CPU the names of the task that runs and of the interrupt that ran last; NULL: not yet */
+	int64_t *running, *interrupt;
+};
+
 /* Who reads: its own threads are not other tasks. */
 struct trace_reader {
-	const pid_t *own;
-	size_t own_count;
+	const struct trace_threads *own;
 	struct trace_names *names;
 	struct trace_words *to;
+	struct trace_program *program; /* NULL: an endpoint */
 };
 
 /* The systems that the table's events are of; NULL ends. */
 extern const char *const trace_event_systems[];
 
-/* Enable all events that exist, in an instance that is switched off; system calls only if asked
- * for. Returns their number. */
-unsigned trace_events_enable(struct tracefs_instance *instance, bool calls);
+/* Enable all events of a set that exist, in an instance that is switched off. Returns their number. */
+unsigned trace_events_enable(struct tracefs_instance *instance, enum trace_set set);
 
 #define TRACE_FOLLOWED_MAX 16 /* threads */
 

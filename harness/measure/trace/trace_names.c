@@ -110,32 +110,54 @@ bool trace_names_is_kernel_thread(struct trace_names *n, pid_t tid, const char *
 
 /* --- system calls --- */
 
+/* Calls that allocate memory, wait, or yield the CPU; those of programs that serve requests. */
+#define CALL(name) SYS_##name, #name
+static const struct {
+	int64_t number;
+	const char *name;
+} calls[] = {
+    {CALL(brk)},	  {CALL(mmap)},
+    {CALL(munmap)},	  {CALL(mprotect)},
+    {CALL(madvise)},	  {CALL(mlock)},
+    {CALL(futex)},	  {CALL(sched_yield)},
+    {CALL(nanosleep)},	  {CALL(clock_nanosleep)},
+    {CALL(read)},	  {CALL(write)},
+    {CALL(ioctl)},	  {CALL(ppoll)},
+    {CALL(pselect6)},	  {CALL(epoll_pwait)},
+    {CALL(epoll_ctl)},
+#ifdef SYS_poll /* arm64 has only the newer calls */
+    {CALL(poll)},	  {CALL(select)},
+    {CALL(epoll_wait)},	  {CALL(fork)},
+    {CALL(vfork)},	  {CALL(open)},
+    {CALL(unlink)},	  {CALL(rename)},
+    {CALL(pause)},
+#endif
+    {CALL(clone)},	  {CALL(clone3)},
+    {CALL(execve)},	  {CALL(wait4)},
+    {CALL(openat)},	  {CALL(close)},
+    {CALL(readv)},	  {CALL(writev)},
+    {CALL(pread64)},	  {CALL(pwrite64)},
+    {CALL(sendto)},	  {CALL(recvfrom)},
+    {CALL(sendmsg)},	  {CALL(recvmsg)},
+    {CALL(sendmmsg)},	  {CALL(recvmmsg)},
+    {CALL(sendfile)},	  {CALL(splice)},
+    {CALL(accept)},	  {CALL(accept4)},
+    {CALL(connect)},	  {CALL(fsync)},
+    {CALL(fdatasync)},	  {CALL(sync_file_range)},
+    {CALL(fallocate)},	  {CALL(ftruncate)},
+    {CALL(unlinkat)},	  {CALL(mremap)},
+    {CALL(msync)},	  {CALL(io_uring_enter)},
+    {CALL(io_getevents)}, {CALL(rt_sigtimedwait)},
+    {CALL(exit)},	  {CALL(exit_group)},
+    {CALL(membarrier)},
+#ifdef __x86_64__
+    {335, "uretprobe"}, /* with which a probe at a function's return ends; newer than the C library */
+#endif
+    {CALL(rt_sigreturn)}, {CALL(restart_syscall)},
+};
+
 int64_t trace_names_of_call(struct trace_names *n, int64_t number)
 {
-	/* Calls that allocate memory, wait, or yield the CPU. */
-	static const struct {
-		int64_t number;
-		const char *name;
-	} calls[] = {
-	    {SYS_brk, "brk"},
-	    {SYS_mmap, "mmap"},
-	    {SYS_munmap, "munmap"},
-	    {SYS_mprotect, "mprotect"},
-	    {SYS_madvise, "madvise"},
-	    {SYS_mlock, "mlock"},
-	    {SYS_futex, "futex"},
-	    {SYS_sched_yield, "sched_yield"},
-	    {SYS_nanosleep, "nanosleep"},
-	    {SYS_clock_nanosleep, "clock_nanosleep"},
-	    {SYS_read, "read"},
-	    {SYS_write, "write"},
-	    {SYS_ioctl, "ioctl"},
-	    {SYS_ppoll, "ppoll"},
-	    {SYS_epoll_pwait, "epoll_pwait"},
-	    {SYS_membarrier, "membarrier"},
-	    {SYS_rt_sigreturn, "rt_sigreturn"},
-	    {SYS_restart_syscall, "restart_syscall"},
-	};
 	char text[32];
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)

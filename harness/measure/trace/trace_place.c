@@ -187,15 +187,50 @@ static bool has_ended(long pid, unsigned long long started)
 	return ended || (now != UNKNOWN && now != started);
 }
 
-static int is_abandoned(const struct dirent *d)
+char *trace_place_probes(char *buf)
+{
+	trace_place_name(buf);
+	for (char *at = buf; *at; at++)
+		if (*at == '-')
+			*at = '_';
+	return buf;
+}
+
+/* A name that `format` reads, of a process that has ended. */
+static bool is_left(const char *name, const char *format)
 {
 	unsigned long long ns, started;
 	unsigned count;
 	long pid;
 	int end = 0;
 
-	return sscanf(d->d_name, PREFIX "%llu-%ld-%llu-%u%n", &ns, &pid, &started, &count, &end) == 4 &&
-	       !d->d_name[end] && pid > 0 && ns == pid_namespace() && has_ended(pid, started);
+	return sscanf(name, format, &ns, &pid, &started, &count, &end) == 4 && !name[end] && pid > 0 &&
+	       ns == pid_namespace() && has_ended(pid, started);
+}
+
+static int is_abandoned(const struct dirent *d)
+{
+	return is_left(d->d_name, PREFIX "%llu-%ld-%llu-%u%n");
+}
+
+/* "p:kblat_…/from /usr/bin/program:0x1234 …": events that no instance has enabled any more. */
+static int sweep_probes(void)
+{
+	char *text = tracefs_instance_file_read(NULL, "uprobe_events", NULL), *rest = text, *line;
+	int removed = 0;
+
+	while ((line = strsep(&rest, "\n"))) {
+		char system[TRACE_INSTANCE_NAME], event[32], *command;
+
+		if (sscanf(line, "%*c:%95[^/]/%31s", system, event) != 2 ||
+		    !is_left(system, "kblat_%llu_%ld_%llu_%u%n"))
+			continue;
+		command = fs_path("-:%s/%s", system, event);
+		removed += tracefs_instance_file_append(NULL, "uprobe_events", command) > 0;
+		free(command);
+	}
+	free(text);
+	return removed;
 }
 
 int trace_place_sweep(void)
@@ -214,5 +249,5 @@ int trace_place_sweep(void)
 	}
 	free(names);
 	free(dir);
-	return removed;
+	return removed + (place ? sweep_probes() : 0);
 }

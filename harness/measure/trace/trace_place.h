@@ -29,7 +29,10 @@ int trace_place_check_ids(struct err *e);
 /* A name for an instance of this process. Returns `buf`, of TRACE_INSTANCE_NAME bytes. */
 char *trace_place_name(char *buf);
 
-/* Remove the instances whose processes have ended, which trace on. Returns their number; 0 without access to tracefs. */
+/* Likewise the system of this process' probes in programs, in whose name the kernel allows no hyphen. */
+char *trace_place_probes(char *buf);
+
+/* Remove the instances, and the probes, whose processes have ended, which trace on. Returns their number; 0 without access to tracefs. */
 int trace_place_sweep(void);
 
 #endif

@@ -1,0 +1,39 @@
+/*
+ * Probes (uprobes) at the functions of an unmodified program, at which its requests begin and end. They cost the program
+ * some microseconds each time.
+ */
+#ifndef KBLAT_PROGRAM_PROBES_H
+#define KBLAT_PROGRAM_PROBES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "measure/trace/trace_place.h"
+
+struct err;
+
+enum probe_end { PROBE_FROM, PROBE_TO, PROBE_ENDS };
+
+extern const char *const probe_events[PROBE_ENDS]; /* their names as events */
+
+/* BINARY:FUNCTION, BINARY:0xADDRESS; of the end also with %return. */
+struct probe_place {
+	char *binary;	 /* its whole path */
+	uint64_t offset; /* in the file */
+	bool at_return;
+};
+
+struct probes {
+	char system[TRACE_INSTANCE_NAME]; /* of the events; "": there are none */
+};
+
+/* Find a place. STATUS_USAGE if there is no such binary or function, or more than one of its name. Free `binary`. */
+int probe_place_find(const char *text, struct probe_place *out, struct err *e);
+
+/* `id`: the register, or the number of the argument, that tells requests apart; NULL: nothing does. Not enabled yet. */
+int probes_add(const struct probe_place places[PROBE_ENDS], const char *id, struct probes *out, struct err *e);
+
+/* After all instances that enabled them are gone. */
+void probes_remove(const struct probes *p);
+
+#endif

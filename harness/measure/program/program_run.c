@@ -1,0 +1,666 @@
+#include "measure/program/program_run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/cpulist.h"
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/monotonic.h"
+#include "common/npy.h"
+#include "common/or_abort.h"
+#include "common/spawn.h"
+#include "common/sysroot.h"
+#include "common/version.h"
+#include "files/rundir/layout.h"
+#include "files/rundir/writer.h"
+#include "judge/analysis/summary.h"
+#include "measure/instrument/clock.h"
+#include "measure/program/probes.h"
+#include "measure/program/requests.h"
+#include "measure/run/host_state.h"
+#include "measure/run/run.h"
+#include "measure/run/seal.h"
+#include "measure/trace/trace.h"
+
+#define KERNEL	       "requests"
+#define CALIBRATION_MS 100
+#define PAUSE_MS       5    /* between two looks at the program and its stamps */
+#define ENDING_MS      5000 /* from SIGTERM to SIGKILL */
+#define MACHINE	       0
+#define CALLS	       1
+
+struct program_run {
+	const struct program_run_request *request;
+	struct rundir dir;
+	char host[256], boot[64];
+	struct clock_report clock;
+	struct clock_conversion conversion;
+	struct clock_point mono[2]; /* CLOCK_MONOTONIC, before and after */
+	struct probe_place places[PROBE_ENDS];
+	struct probes probes;
+	struct stamp_memory *memory;
+	struct request_stamps stamps;
+	uint64_t stamps_lost, threads_lost;
+	struct program_requests requests;
+	struct trace *trace[2];
+	struct trace_names names;
+	struct trace_words words;
+	json_t *about;	   /* trace-source.json */
+	int64_t traced_at; /* in ns of the run; INT64_MAX: not */
+	char why[256];	   /* there are no events */
+	pid_t pid;
+	bool is_ended;
+	int status;
+};
+
+/* --- the program --- */
+
+/* A number in /proc/<pid>/task/<tid>/children, and all that it has started. */
+static void collect_threads(pid_t pid, pid_t **threads, size_t *count);
+
+static void collect_children(pid_t pid, const char *tid, pid_t **threads, size_t *count)
+{
+	char path[300], *text = NULL, *rest, *word;
+	size_t size;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/children", (int)pid, tid);
+	if (fs_read_followed(path, 1 << 20, &text, &size, NULL))
+		return;
+	rest = text;
+	while ((word = strsep(&rest, " \n")))
+		if (*word)
+			collect_threads((pid_t)strtol(word, NULL, 10), threads, count);
+	free(text);
+}
+
+static void collect_threads(pid_t pid, pid_t **threads, size_t *count)
+{
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	for (struct dirent *d; dir && (d = readdir(dir));) {
+		if (*d->d_name == '.')
+			continue;
+		*threads = grow_or_abort(*threads, *count, sizeof(**threads));
+		(*threads)[(*count)++] = (pid_t)strtol(d->d_name, NULL, 10);
+		collect_children(pid, d->d_name, threads, count);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static int check_pid(pid_t pid, struct err *e)
+{
+	char object[32];
+
+	snprintf(object, sizeof(object), "process %d", (int)pid);
+	if (!kill(pid, 0) || errno == EPERM)
+		return 0;
+	return err_set(e, -ESRCH, STATUS_USAGE, object, NULL, "there is no such process");
+}
+
+/* The loader drops the environment and the descriptors' trust where a program gets other rights. */
+static int check_command(const struct program_run_request *q, struct err *e)
+{
+	struct probe_place place;
+	char *text = fs_path("%s:0x0", q->command[0]);
+	struct stat st;
+	int rc = 0;
+
+	probe_place_find(text, &place, NULL);
+	if (q->stamps && !stat(q->command[0], &st) && st.st_mode & (S_ISUID | S_ISGID))
+		rc = err_set(e, -EPERM, STATUS_USAGE, q->command[0], NULL,
+			     "runs as another user (setuid): it does not take memory for stamps from its caller; use "
+			     "probes (--from, --to)");
+	free(place.binary);
+	free(text);
+	return rc;
+}
+
+static int start_program(struct program_run *p, int memory, struct err *e)
+{
+	const struct program_run_request *q = p->request;
+	const struct spawn s = {
+	    .words = q->command, .in = STDIN_FILENO, .out = STDOUT_FILENO, .err = STDERR_FILENO, .kept = memory};
+	char number[16];
+
+	if (memory >= 0) {
+		snprintf(number, sizeof(number), "%d", memory);
+		setenv("KBLAT_STAMPS", number, 1);
+	}
+	fflush(stdout);
+	p->pid = spawn_program(&s);
+	unsetenv("KBLAT_STAMPS");
+	if (p->pid < 0)
+		return err_set(e, p->pid, STATUS_USAGE, q->command[0], NULL, "cannot be started: %s",
+			       strerror(-p->pid));
+	return 0;
+}
+
+static void look_at_program(struct program_run *p)
+{
+	int status;
+
+	if (p->is_ended)
+		return;
+	if (!p->request->command) {
+		p->is_ended = kill(p->pid, 0) && errno == ESRCH;
+		return;
+	}
+	if (waitpid(p->pid, &status, WNOHANG) != p->pid)
+		return;
+	p->is_ended = true;
+	p->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void pause_ms(unsigned ms)
+{
+	const struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+/* A program that was started here does not outlive the measurement. */
+static void end_program(struct program_run *p)
+{
+	if (!p->request->command || p->pid <= 0)
+		return;
+	look_at_program(p);
+	if (p->is_ended)
+		return;
+	kill(p->pid, SIGTERM);
+	for (int waited = 0; !p->is_ended && waited < ENDING_MS; waited += PAUSE_MS) {
+		pause_ms(PAUSE_MS);
+		look_at_program(p);
+	}
+	p->status = 0; /* it did what it was told */
+	if (!p->is_ended) {
+		kill(p->pid, SIGKILL);
+		p->status = spawn_await(p->pid);
+		p->is_ended = true;
+	}
+}
+
+/* --- events --- */
+
+static int all_cpus(struct cpulist *out)
+{
+	struct sysroot root;
+	char text[CPULIST_TEXT_MAX];
+	int rc = sysroot_open(&root, NULL, NULL);
+
+	if (!rc) {
+		rc = sysroot_line(&root, "/sys/devices/system/cpu/online", text, sizeof(text));
+		sysroot_close(&root);
+	}
+	return rc ? rc : cpulist_parse(text, out, NULL, 0);
+}
+
+/* A program that is started here is a child of this process, which is therefore followed until then: its own events are
+ * not kept, as its own threads are none of the program's. */
+static int follow_threads(struct program_run *p, struct err *e)
+{
+	const pid_t self = getpid();
+	const char *system = *p->probes.system ? p->probes.system : NULL;
+	pid_t *threads = NULL;
+	size_t count = 0;
+	int rc;
+
+	if (p->request->command)
+		return trace_follow_program(p->trace[CALLS], &self, 1, system, e);
+	collect_threads(p->request->pid, &threads, &count);
+	rc = trace_follow_program(p->trace[CALLS], threads, count, system, e);
+	free(threads);
+	return rc;
+}
+
+static int open_traces(struct program_run *p, struct err *e)
+{
+	static const enum trace_set sets[] = {[MACHINE] = TRACE_SET_MACHINE, [CALLS] = TRACE_SET_PROGRAM};
+	struct cpulist cpus;
+	int rc = all_cpus(&cpus);
+
+	if (rc)
+		return err_sys(e, rc, "CPUs", "list the");
+	for (size_t i = 0; !rc && i < 2; i++)
+		rc = trace_open(&p->trace[i], &cpus, (uint64_t)p->request->buffer_bytes, sets[i], e);
+	return rc ? rc : follow_threads(p, e);
+}
+
+static void close_traces(struct program_run *p)
+{
+	for (size_t i = 0; i < 2; i++) {
+		trace_close(p->trace[i]);
+		p->trace[i] = NULL;
+	}
+}
+
+/* Without events requests are measured, but not explained; probes are events themselves. */
+static int prepare_traces(struct program_run *p, struct err *e)
+{
+	struct err why = ERR_INIT;
+
+	if (p->request->explain == PROGRAM_EXPLAIN_NO && !p->request->from) {
+		snprintf(p->why, sizeof(p->why), "it was not asked for");
+		return 0;
+	}
+	if (!open_traces(p, &why))
+		return 0;
+	close_traces(p);
+	snprintf(p->why, sizeof(p->why), "%s", why.text);
+	if (!p->request->from && p->request->explain != PROGRAM_EXPLAIN_REQUIRED)
+		return 0;
+	return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, p->request->from ? "probes" : "explain", NULL, "%s", p->why);
+}
+
+static int64_t run_now(const struct program_run *p)
+{
+	return clock_to_ns(&p->conversion, clock_ticks_begin());
+}
+
+static int start_traces(struct program_run *p, struct err *e)
+{
+	int rc = 0;
+
+	if (!p->trace[CALLS])
+		return 0;
+	for (size_t i = 0; !rc && i < 2; i++)
+		rc = trace_start(p->trace[i], e);
+	p->traced_at = rc ? INT64_MAX : run_now(p);
+	return rc;
+}
+
+static void take_hit(void *context, const struct trace_probe_hit *hit)
+{
+	struct program_run *p = context;
+
+	request_stamps_add(&p->stamps, &(struct request_stamp){hit->time, (uint64_t)hit->id, hit->tid,
+							       !strcmp(hit->event, probe_events[PROBE_TO])});
+}
+
+static int read_traces(struct program_run *p, struct err *e)
+{
+	struct trace_program program = {
+	    .probes = *p->probes.system ? p->probes.system : NULL, .take = take_hit, .context = p};
+	pid_t *threads = NULL;
+	size_t count = 0;
+	int rc = 0;
+
+	if (p->traced_at == INT64_MAX)
+		return 0;
+	for (size_t i = 0; !rc && i < 2; i++)
+		rc = trace_stop(p->trace[i], e);
+	if (!p->request->command)
+		collect_threads(p->request->pid, &threads, &count);
+	trace_threads_add(&program.threads, p->pid);
+	for (size_t i = 0; i < count; i++)
+		trace_threads_add(&program.threads, threads[i]);
+	if (!rc)
+		rc = trace_read_program(p->trace[MACHINE], p->trace[CALLS], &program, &p->conversion, &p->names,
+					&p->words, &p->about, e);
+	trace_threads_free(&program.threads);
+	free(threads);
+	return rc;
+}
+
+/* --- measuring --- */
+
+static void measure_until_end(struct program_run *p, struct err *e)
+{
+	const struct program_run_request *q = p->request;
+	const int64_t begin = run_now(p);
+	int64_t now = begin;
+
+	while (!e->status && !p->is_ended && !*q->interrupted && (!q->for_ns || now - begin < q->for_ns)) {
+		pause_ms(PAUSE_MS);
+		if (p->memory)
+			stamp_memory_take(p->memory, &p->conversion, &p->stamps);
+		look_at_program(p);
+		now = run_now(p);
+		if (p->traced_at == INT64_MAX && p->trace[CALLS] && now - begin >= q->untraced_ns)
+			start_traces(p, e);
+	}
+	/* Stamps that follow belong to no measurement. */
+	if (p->memory) {
+		stamp_memory_take(p->memory, &p->conversion, &p->stamps);
+		p->stamps_lost = stamp_memory_lost(p->memory);
+		p->threads_lost = stamp_memory_threads_lost(p->memory);
+	}
+}
+
+static struct clock_point look_at_monotonic(const struct program_run *p)
+{
+	struct clock_point at;
+	int64_t before = clock_ticks_begin();
+
+	(void)p;
+	at.ns = monotonic_ns();
+	at.ticks = before + (clock_ticks_end() - before) / 2;
+	return at;
+}
+
+static int open_memory(struct program_run *p, int *fd, struct err *e)
+{
+	*fd = -1;
+	return p->request->stamps ? stamp_memory_open(&p->memory, fd, e) : 0;
+}
+
+static int find_probes(struct program_run *p, struct err *e)
+{
+	const char *const texts[PROBE_ENDS] = {p->request->from, p->request->to};
+	int rc = 0;
+
+	if (!p->request->from)
+		return 0;
+	for (enum probe_end end = PROBE_FROM; !rc && end < PROBE_ENDS; end++)
+		rc = probe_place_find(texts[end], &p->places[end], e);
+	return rc ? rc : probes_add(p->places, p->request->id, &p->probes, e);
+}
+
+static int measure_program(struct program_run *p, struct err *e)
+{
+	const struct program_run_request *q = p->request;
+	int memory, rc = open_memory(p, &memory, e);
+
+	if (!rc)
+		rc = prepare_traces(p, e);
+	p->mono[0] = look_at_monotonic(p);
+	/* What is recorded from the start includes the start. */
+	if (!rc && !q->untraced_ns)
+		rc = start_traces(p, e);
+	p->pid = q->pid;
+	if (!rc && q->command)
+		rc = start_program(p, memory, e);
+	if (!rc)
+		measure_until_end(p, e);
+	if (!rc && !e->status)
+		rc = read_traces(p, e);
+	p->mono[1] = look_at_monotonic(p);
+	end_program(p);
+	return rc ? rc : e->status ? -EIO : 0;
+}
+
+/* --- requests --- */
+
+static int find_requests(struct program_run *p, struct err *e)
+{
+	const struct program_run_request *q = p->request;
+	int rc = 0;
+
+	if (q->file)
+		rc = requests_read(q->file, &p->conversion, p->mono, &p->requests, e);
+	else
+		p->requests = requests_match(&p->stamps, q->from && (!q->id || p->places[PROBE_TO].at_return));
+	if (rc || p->requests.count)
+		return rc;
+	return err_set(e, -ENODATA, STATUS_FAILED, q->command ? q->command[0] : "the program", NULL,
+		       "no request was seen (%zu began and did not end, %zu ended and had not begun)%s",
+		       p->requests.open, p->requests.strange,
+		       q->stamps ? ": does it include kblat_stamp.h, and call kblat_begin() and kblat_end()?"
+		       : q->from ? ": was it called meanwhile?"
+				 : "");
+}
+
+/* --- the run directory --- */
+
+static const char *const request_columns[] = {"t_begin", "t_end", "thread", "id"};
+
+static int64_t request_value(const struct program_request *r, size_t column)
+{
+	const int64_t values[] = {r->from, r->to, r->tid, (int64_t)r->id};
+
+	return values[column];
+}
+
+typedef bool request_filter(const struct program_run *p, const struct program_request *r);
+
+static bool is_before_events(const struct program_run *p, const struct program_request *r)
+{
+	return p->request->untraced_ns && r->to < p->traced_at;
+}
+
+static bool is_measured(const struct program_run *p, const struct program_request *r)
+{
+	return !p->request->untraced_ns || p->traced_at == INT64_MAX || r->from >= p->traced_at;
+}
+
+/* All requests that are wanted, into the columns of a folder. Returns their number, or a negative errno. */
+static long write_requests(const struct program_run *p, const char *dir, request_filter *wanted, struct err *e)
+{
+	int64_t *values = large_alloc(p->requests.count + 1, sizeof(*values));
+	size_t count = 0;
+	int rc = values ? fs_mkdirs(dir, e) : err_sys(e, -ENOMEM, dir, "write");
+
+	for (size_t column = 0; !rc && column < sizeof(request_columns) / sizeof(request_columns[0]); column++) {
+		char *path = fs_path("%s/%s.npy", dir, request_columns[column]);
+
+		count = 0;
+		for (size_t i = 0; i < p->requests.count; i++)
+			if (wanted(p, &p->requests.list[i]))
+				values[count++] = request_value(&p->requests.list[i], column);
+		rc = npy_write(path, values, count, e);
+		free(path);
+	}
+	free(values);
+	return rc ? rc : (long)count;
+}
+
+static json_t *count_requests(const struct program_run *p, size_t written)
+{
+	return json_pack("{s:i, s:{s:I, s:I, s:I, s:I, s:I, s:i}, s:{}}", "schema", 1, "source", "posted",
+			 (json_int_t)written, "requests_open", (json_int_t)p->requests.open, "requests_strange",
+			 (json_int_t)p->requests.strange, "stamps_lost", (json_int_t)p->stamps_lost, "threads_lost",
+			 (json_int_t)p->threads_lost, "program_failures", p->is_ended && p->status, "sink");
+}
+
+static int write_events(struct program_run *p, const char *dir, struct err *e)
+{
+	char *words = fs_path("%s/trace-source.npy", dir), *about = fs_path("%s/trace-source.json", dir);
+	int rc;
+
+	if (!p->about)
+		p->about = json_object();
+	trace_names_resolve(&p->names);
+	json_object_set_new(p->about, "schema", json_integer(1));
+	json_object_set_new(p->about, "why", json_string(p->why));
+	json_object_set(p->about, "names", p->names.list);
+	rc = npy_write(words, p->words.data, p->words.count * TRACE_WORDS, e) ?: json_write(about, p->about, e);
+	free(words);
+	free(about);
+	return rc;
+}
+
+static json_t *describe_parameters(const struct program_run *p)
+{
+	const struct program_run_request *q = p->request;
+
+	return json_pack("{s:s, s:s, s:s, s:s*, s:s*, s:s*, s:I, s:s}", "kernel", KERNEL, "transport", "foreign",
+			 "stamps",
+			 q->stamps ? "header"
+			 : q->file ? "file"
+				   : "probes",
+			 "from", q->from, "to", q->to, "request_id", q->id, "limit_ns", (json_int_t)q->limit_ns,
+			 "explain", *p->why ? "no" : "yes");
+}
+
+static json_t *describe_requests(const struct program_run *p)
+{
+	json_t *columns = json_array();
+
+	for (size_t i = 0; i < sizeof(request_columns) / sizeof(request_columns[0]); i++)
+		json_array_append_new(columns, json_pack("{s:s, s:s}", "name", request_columns[i], "side", "source"));
+	return json_pack("{s:i, s:s, s:s, s:s, s:{s:{s:o, s:[{s:s, s:s, s:s, s:s}]}}, s:[{s:i, s:o, s:{s:b, s:b, s:b, "
+			 "s:{s:b}}}], s:[], s:[], s:[], s:{}}",
+			 "schema", 1, "name", p->request->name, "title", "requests of a program", "variant", "full",
+			 "kernels", KERNEL, "columns", columns, "series", "name", "lat_ns", "label", "latency",
+			 "column", "t_end", "minus", "t_begin", "points", "id", 0, "params", describe_parameters(p),
+			 "traits", "reliable", 0, "own_clock", 0, "device", 0, "rules", "traced", 1, "named", "claims",
+			 "bookkeeping", "defaults");
+}
+
+static json_t *describe_start(const struct program_run *p, int64_t *ticks)
+{
+	struct timespec mono, real, tai;
+	json_t *clock = clock_json(&p->clock);
+	char utc[32];
+
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_TAI, &tai);
+	*ticks = clock_ticks_begin();
+	json_object_set_new(clock, "common", json_true());
+	return json_pack(
+	    "{s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:{s:I, s:I, s:I}, s:{s:{s:s, s:[s]}}, s:o, s:b, "
+	    "s:[], s:[], s:{s:i, s:i}}",
+	    "schema", 1, "name", p->request->name, "title", "requests of a program", "source", "kblat trace", "status",
+	    "RUNNING", "variant", "full", "argv", describe_command(p->request->argc, p->request->argv), "version",
+	    kblat_version, "commit", kblat_commit, "started_utc", utc_now(utc, sizeof(utc), 0), "ended_utc", "t0",
+	    "monotonic_ns", (json_int_t)mono.tv_sec * 1000000000 + mono.tv_nsec, "realtime_ns",
+	    (json_int_t)real.tv_sec * 1000000000 + real.tv_nsec, "tai_ns",
+	    (json_int_t)tai.tv_sec * 1000000000 + tai.tv_nsec, "hosts", p->host, "boot_id", p->boot, "roles", "source",
+	    "clock", clock, "valid", 0, "reasons", "warnings", "points", "completed", 1, "total", 1);
+}
+
+static void find_host(struct program_run *p)
+{
+	struct sysroot root;
+
+	snprintf(p->host, sizeof(p->host), "host");
+	if (!p->request->mask)
+		gethostname(p->host, sizeof(p->host) - 1);
+	snprintf(p->boot, sizeof(p->boot), "unknown");
+	if (sysroot_open(&root, NULL, NULL))
+		return;
+	sysroot_line(&root, "/proc/sys/kernel/random/boot_id", p->boot, sizeof(p->boot));
+	sysroot_close(&root);
+}
+
+static int create_trace_directory(struct program_run *p, struct err *e)
+{
+	static const char text[] = "# The requests of a program, as kblat trace recorded them.\n"
+				   "# They were not measured by a spec.\n";
+	const struct rundir_head head = {
+	    .name = p->request->name, .title = "", .text = text, .length = sizeof(text) - 1, .imported = true};
+	int64_t ticks;
+	json_t *run;
+
+	find_host(p);
+	clock_calibrate(CALIBRATION_MS, &p->clock);
+	run = describe_start(p, &ticks);
+	p->conversion = clock_conversion_from(ticks, p->clock.hz);
+	return rundir_create(&p->dir, p->request->out, &head, json_object(), run, e);
+}
+
+/* A state that cannot be captured is a warning, as elsewhere. */
+static void keep_program_state(struct program_run *p, const char *when)
+{
+	struct err e = ERR_INIT;
+
+	if (p->request->keeps_state && machine_state_keep(p->dir.path, p->host, when, p->request->mask, &e))
+		rundir_log(&p->dir, "state", json_pack("{s:s, s:s}", "when", when, "error", e.text));
+}
+
+static int write_program_point(struct program_run *p, struct err *e)
+{
+	char *dir = layout_rep_dir(p->dir.path, 0, 0, ""), *untraced = layout_part_dir(p->dir.path, 0, "untraced", "");
+	json_t *point = json_pack("{s:i, s:i, s:s, s:s, s:{}, s:{}}", "schema", 1, "id", 0, "outcome", "completed",
+				  "why", "", "granted", "placement"),
+	       *params = describe_parameters(p), *counters;
+	const long written = write_requests(p, dir, is_measured, e);
+	char *path = fs_path("%s/counters.json", dir);
+	int rc = written < 0 ? (int)written : 0;
+
+	if (!rc && !written)
+		rc = err_set(e, -ENODATA, STATUS_FAILED, "kblat trace", NULL,
+			     "all requests ended before events were recorded; choose a shorter --untraced");
+	counters = count_requests(p, (size_t)(written > 0 ? written : 0));
+	if (!rc)
+		rc = json_write(path, counters, e);
+	if (!rc && p->request->untraced_ns && p->traced_at != INT64_MAX)
+		rc = (int)(write_requests(p, untraced, is_before_events, e) < 0);
+	if (!rc && p->request->explain != PROGRAM_EXPLAIN_NO)
+		rc = write_events(p, dir, e);
+	if (!rc)
+		rc = rundir_write(&p->dir, "points/0000/point.json", point, e)
+			 ?: rundir_write(&p->dir, "points/0000/params.json", params, e);
+	json_decref(point);
+	json_decref(params);
+	json_decref(counters);
+	free(path);
+	free(dir);
+	free(untraced);
+	return rc;
+}
+
+static int finish_directory(struct program_run *p, struct program_run_result *result, struct err *e)
+{
+	struct summary *summary = NULL;
+	int rc;
+
+	json_decref(p->dir.resolved);
+	p->dir.resolved = describe_requests(p);
+	rc = rundir_write(&p->dir, "resolved.json", p->dir.resolved, e) ?: write_program_point(p, e);
+	if (rc)
+		return rc;
+	keep_program_state(p, "after");
+	if (p->request->keeps_state)
+		machine_state_keep_changes(p->dir.path, p->host, json_array(), NULL);
+	rc = seal_repetition(p->dir.path, p->dir.resolved, 0, 0, e)
+		 ?: seal_run(&p->dir, *p->request->interrupted ? "INTERRUPTED" : "COMPLETED", &summary, e);
+	if (rc)
+		return rc;
+	*result = (struct program_run_result){.path = or_abort(strdup(p->dir.path)),
+					      .valid = summary->valid,
+					      .requests = p->requests.count,
+					      .status = p->is_ended ? p->status : 0};
+	seal_free_summary(summary);
+	return 0;
+}
+
+static void program_run_free(struct program_run *p)
+{
+	close_traces(p);
+	probes_remove(&p->probes);
+	for (enum probe_end end = PROBE_FROM; end < PROBE_ENDS; end++)
+		free(p->places[end].binary);
+	stamp_memory_close(p->memory);
+	free(p->stamps.list);
+	free(p->requests.list);
+	trace_words_free(&p->words);
+	trace_names_free(&p->names);
+	json_decref(p->about);
+	rundir_close(&p->dir);
+}
+
+int program_run(const struct program_run_request *request, struct program_run_result *result, struct err *e)
+{
+	struct program_run p = {.request = request, .traced_at = INT64_MAX};
+	int rc = request->command ? check_command(request, e) : check_pid(request->pid, e);
+
+	*result = (struct program_run_result){.path = NULL};
+	trace_names_init(&p.names);
+	p.names.mask = request->mask;
+	if (!rc)
+		rc = find_probes(&p, e);
+	if (!rc)
+		rc = create_trace_directory(&p, e);
+	if (!rc) {
+		keep_program_state(&p, "before");
+		rc = measure_program(&p, e) ?: find_requests(&p, e) ?: finish_directory(&p, result, e);
+	}
+	if (rc && p.dir.path)
+		fs_remove_tree(p.dir.path, NULL);
+	program_run_free(&p);
+	return rc;
+}

@@ -1,0 +1,321 @@
+#!/usr/bin/env bats
+# The requests of another program (traced.c), which delays some of them on purpose and knows why. Needs access to tracefs where late requests
+# are explained.
+
+load helper
+load tracefs_helper
+bats_require_minimum_version 1.5.0
+
+setup() {
+	kblat_setup
+	cc -std=gnu11 -O1 -g -pthread -D_GNU_SOURCE -I"$ROOT/harness" "$BATS_TEST_DIRNAME/traced.c" -o traced
+}
+
+# trace WORD…: kblat trace without the machine's state; sets $run_dir, $status and $output.
+trace() {
+	run "$KBLAT" trace --no-state --out "$T/runs" "$@"
+	run_dir=$(tail -n 1 <<<"$output")
+	[ ! -d "$run_dir" ] || "$KBLAT" summary "$run_dir"
+}
+
+# latency FIELD: of the run.
+latency() {
+	json "$run_dir/summary.json" "d['points'][0]['metrics']['lat_ns']['$1']"
+}
+
+# judge_truth: how many of the requests that were delayed are explained by that, and how many there are.
+judge_truth() {
+	./traced delays >delays
+	"$KBLAT" explain "$run_dir" --json --worst 100000 >explain.json
+	/usr/bin/python3 -IS - "$run_dir" <<-'PY'
+		import json, struct, sys
+		rows = [line.rstrip("\n").split("|") for line in open("delays")]
+		data = open(sys.argv[1] + "/points/0000/rep-00/id.npy", "rb").read()[4096:]
+		ids = struct.unpack(f"<{len(data) // 8}q", data)
+		right = count = 0
+		for m in json.load(open("explain.json"))[0]["worst"]:
+		    name, cause = rows[ids[m["message"]] % 1000]
+		    if cause:
+		        count += 1
+		        right += m["cause"].startswith(cause)
+		        assert sum(part["time_ns"] for part in m["source"]) <= m["took_ns"], m
+		    if cause and not m["cause"].startswith(cause):
+		        print(f"{name}: {m['cause']}, {m['took_ns']} ns", file=sys.stderr)
+		print(right, count)
+	PY
+}
+
+# As other programs would delay requests, too, this one comes first on its CPU.
+first=(chrt -f 1)
+
+# assert_mostly_right LEAST: at least so many were delayed, and 95 % of them are explained by that.
+assert_mostly_right() {
+	local right count
+	read -r right count < <(judge_truth)
+	echo "$right of $count"
+	[ "$count" -ge "$1" ]
+	[ $((100 * right)) -ge $((95 * count)) ]
+}
+
+# bats test_tags=long
+@test "requests with stamps that were delayed on purpose are explained by that" {
+	needs_tracefs
+	trace --stamps -- "${first[@]}" ./traced 800
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_mostly_right 80
+	run "$KBLAT" verify "$run_dir"
+	assert_eq "$status" 0
+	assert_eq "$(latency n)" 800
+	assert_eq "$(own_instances)" ""
+
+	run "$KBLAT" explain "$run_dir" --worst 100
+	assert_contains "$output" "late requests (latency over 1.00 ms), 100.0 % explained"
+	# One level down: what the thread did that the request waited for.
+	grep -q "while it slept, thread [0-9]* (holder), which woke it: .* running its own code" <<<"$output"
+	"$KBLAT" report "$run_dir"
+	grep -q "asleep in futex, woken by holder" "$run_dir/derived/report.html"
+	[ -s "$run_dir/derived/figures/point-0000-timeline.svg" ]
+}
+
+# bats test_tags=long
+@test "so are those of an unmodified program, with probes at its function" {
+	needs_tracefs
+	trace --from ./traced:serve --to ./traced:serve%return --id 1 -- "${first[@]}" ./traced 400 none
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_mostly_right 35
+	assert_eq "$(in_tracefs 'cat uprobe_events' | grep -c "$T" || true)" 0
+}
+
+@test "requests that a program writes into a file are measured, by the clock that it used" {
+	trace --file requests --explain no -- ./traced 100 requests
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_eq "$(latency n)" 100
+	# Each lasts as long as the file says, to a microsecond.
+	/usr/bin/python3 -IS - "$run_dir" <<-'PY'
+		import struct, sys
+		def column(name):
+		    data = open(f"{sys.argv[1]}/points/0000/rep-00/{name}.npy", "rb").read()[4096:]
+		    return struct.unpack(f"<{len(data) // 8}q", data)
+		lines = sorted(tuple(map(int, line.split())) for line in open("requests"))
+		for line, begin, end, thread, number in zip(lines, *map(column, ("t_begin", "t_end", "thread", "id")), strict=True):
+		    assert abs((line[1] - line[0]) - (end - begin)) < 1000, (line, begin, end)
+		    assert line[2:] == (thread, number), line
+	PY
+	run "$KBLAT" explain "$run_dir"
+	assert_eq "$status" 3
+}
+
+@test "stamps need no rights; late requests are then not explained, which is said" {
+	local user=()
+	[ "$(id -u)" -ne 0 ] || user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	chmod 777 "$T"
+	run "${user[@]}" "$KBLAT" trace --stamps --no-state --out runs -- ./traced 60
+	echo "$output"
+	[ "$status" -eq 0 ]
+	run_dir=$(tail -n 1 <<<"$output")
+	assert_eq "$(latency n)" 60
+	assert_contains "$("$KBLAT" summary "$run_dir" --json)" "tracefs"
+	run "${user[@]}" "$KBLAT" trace --stamps --explain required --no-state --out none -- ./traced 60
+	assert_eq "$status" 77
+	assert_eq "$(find none -mindepth 1 2>/dev/null)" ""
+}
+
+@test "a program that writes stamps faster than they are read is not valid" {
+	cat >fast.c <<-'C'
+		#include "measure/program/kblat_stamp.h"
+		int main(void)
+		{
+			for (uint64_t i = 1; i <= 3000000; i++) {
+				kblat_begin(i);
+				kblat_end(i);
+			}
+			return 0;
+		}
+	C
+	cc -std=gnu11 -O2 -pthread -I"$ROOT/harness" fast.c -o fast
+	./fast # nobody traces it
+	trace --stamps --explain no -- ./fast
+	assert_eq "$status" 3
+	assert_contains "$("$KBLAT" summary "$run_dir")" "stamps for which there was no room"
+	# Nothing was matched that does not belong together.
+	[ "$(latency min)" -ge 0 ]
+}
+
+@test "stamps of C++, of nested requests, and of requests that end in another thread, are matched" {
+	cat >nested.cc <<-'C'
+		#include "measure/program/kblat_stamp.h"
+		static void *end_it(void *) { kblat_end(7); return nullptr; }
+		int main()
+		{
+			pthread_t thread;
+			kblat_begin(7);
+			kblat_begin(0);
+			kblat_begin(0);
+			usleep(1000);
+			kblat_end(0);
+			usleep(20000);
+			kblat_end(0);
+			pthread_create(&thread, nullptr, end_it, nullptr);
+			pthread_join(thread, nullptr);
+			kblat_begin(8);  // never ends
+			kblat_end(9);    // never began
+			return 4;
+		}
+	C
+	g++ -O1 -D_GNU_SOURCE -pthread -I"$ROOT/harness" nested.cc -o nested
+	trace --stamps --explain no -- ./nested
+	echo "$output"
+	assert_contains "$output" "the program ended with status 4"
+	assert_eq "$(latency n)" 3
+	assert_eq "$(json "$run_dir/points/0000/rep-00/counters.json" '[d["source"][k] for k in ("requests_open", "requests_strange", "program_failures")]')" "[1, 1, 1]"
+	[ "$(latency min)" -ge 1000000 ]
+	[ "$(latency min)" -lt 20000000 ]
+	[ "$(latency max)" -ge 21000000 ]
+}
+
+@test "what cannot be traced is refused with one message, and nothing is left" {
+	local words wanted
+	cp /bin/true own-rights
+	chmod u+s own-rights
+	: >empty
+	printf '1 2\n' >short
+	printf '1 2 3 4 5\n' >long
+	printf '5 2 3\n' >backwards
+	printf '1 2 3\n# ticks\n' >late
+	while IFS='|' read -r words wanted; do
+		# shellcheck disable=SC2086 # several of them
+		run "$KBLAT" trace --out none $words
+		echo "$words: $output"
+		[ "$status" -eq 2 ] || [ "$status" -eq 1 ]
+		assert_contains "$output" "$wanted"
+		assert_eq "$(wc -l <<<"$output")" 1
+	done <<-'END'
+		-- true|give one of --stamps, --file, and --from with --to
+		--stamps --file x -- true|give one of
+		--stamps|give a COMMAND after --, or the --pid
+		--stamps --pid 1|a program takes memory for stamps when it starts
+		--stamps --pid 1 -- true|give a COMMAND after --, or the --pid
+		--from ./traced:serve -- true|--from and --to belong together
+		--stamps --id 1 -- true|is for probes
+		--stamps --limit soon -- true|--limit
+		--stamps --buffer 1KiB -- true|must be from 64KiB to 1GiB
+		--stamps --explain maybe -- true|must be yes, no or required
+		--from nowhere:f --to nowhere:f%return -- true|there is no such program or library
+		--from ./traced --to ./traced:serve -- true|is not BINARY:FUNCTION
+		--from ./traced:serv --to ./traced:serve%return -- true|has no function 'serv'; did you mean 'serve'?
+		--from ./empty:f --to ./empty:f -- true|is not a program or library (ELF)
+		--from ./traced:0x1 --to ./traced:serve -- true|has no code at address 0x1
+		--from ./traced:0xzz --to ./traced:serve -- true|is not an address
+		--file x --pid 4194304|there is no such process
+		--stamps --explain no --no-state -- ./none|cannot be started
+		--stamps --explain no --no-state -- true|no request was seen
+		--stamps --explain no -- ./own-rights|runs as another user (setuid)
+		--file nothing --explain no --no-state -- true|nothing: cannot open
+		--file . --explain no --no-state -- true|is a directory
+		--file empty --explain no --no-state -- true|no request was seen
+		--file short --explain no --no-state -- true|line 1: expected begin, end
+		--file long --explain no --no-state -- true|line 1: there is more than
+		--file backwards --explain no --no-state -- true|line 1: a time or number is negative, or the request ends before it begins
+		--file late --explain no --no-state -- true|line 2: '# ticks' must come before
+	END
+	assert_eq "$(find none -mindepth 1 2>/dev/null)" ""
+}
+
+@test "a function of which there are two is refused with both; one in C++ is found as it is written" {
+	needs_tracefs
+	cat >two.cc <<-'C'
+		#include <unistd.h>
+		namespace shop {
+		__attribute__((noinline)) int serve(int i) { usleep(100); return i + 1; }
+		__attribute__((noinline)) int serve(long i) { usleep(100); return i + 2; }
+		}
+		int main() { int n = 0; for (int i = 0; i < 50; i++) n += shop::serve(i) + shop::serve(1L * i); return n == 1; }
+	C
+	g++ -O1 two.cc -o two
+	trace --from ./two:shop::serve --to ./two:shop::serve%return -- ./two
+	assert_eq "$status" 2
+	assert_contains "$output" "shop::serve(int) at 0x"
+	assert_contains "$output" "shop::serve(long) at 0x"
+	trace --from "./two:shop::serve(long)" --to "./two:shop::serve(long)%return" -- ./two
+	echo "$output"
+	assert_eq "$(latency n)" 50
+}
+
+# bats test_tags=long
+@test "a process that runs already is traced for a time, with its children, and goes on" {
+	needs_tracefs
+	./traced 100000 none 3>&- &
+	program=$!
+	trace --pid "$program" --for 2s --from ./traced:serve --to ./traced:serve%return
+	echo "$output"
+	[ "$status" -eq 0 ]
+	kill -0 "$program"
+	[ "$(latency n)" -ge 10 ]
+	kill -9 "$program"
+	wait "$program" || true
+}
+
+# steady STATEMENT: a program of that name, with a request each millisecond.
+steady() {
+	cat >steady.c <<-C
+		#include <signal.h>
+		#include "measure/program/kblat_stamp.h"
+		int main(void)
+		{
+			$1;
+			for (uint64_t i = 1;; i++) {
+				kblat_begin(i);
+				usleep(1000);
+				kblat_end(i);
+			}
+		}
+	C
+	cc -std=gnu11 -D_GNU_SOURCE -O1 -pthread -I"$ROOT/harness" steady.c -o steady
+}
+
+@test "a program that was started here is ended after --for, also if it ignores that" {
+	steady
+	trace --stamps --explain no --for 300ms -- ./steady
+	echo "$output"
+	assert_eq "$(wc -l <<<"$output")" 1
+	[ "$status" -eq 0 ]
+	steady "signal(SIGTERM, SIG_IGN)"
+	trace --stamps --explain no --for 300ms -- ./steady
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "ended with status 137" # SIGKILL
+	assert_eq "$(pgrep -f "$T/steady" || true)" ""
+}
+
+# bats test_tags=long
+@test "the program goes on when kblat is killed, and the next run removes what it left" {
+	needs_tracefs
+	local i
+	for ((i = 0; i < 5; i++)); do
+		"$KBLAT" trace --no-state --out "$T/runs" --from ./traced:serve --to ./traced:serve%return -- ./traced 100000 none >out 2>&1 3>&- &
+		pid=$!
+		T_out=$T/out await_run eval 'child=$(pgrep -P "$pid" traced)'
+		sleep "0.$i"
+		kill -9 "$pid"
+		wait "$pid" || true
+		kill -0 "$child"
+		trace --stamps -- ./traced 20
+		assert_eq "$(own_instances)" ""
+		assert_eq "$(in_tracefs 'cat uprobe_events' | grep -c "$T" || true)" 0
+		# Its probe is gone, and it serves.
+		kill -0 "$child"
+		kill -9 "$child"
+	done
+}
+
+@test "recording costs what it costs: requests before it are kept apart, and compared" {
+	needs_tracefs
+	steady
+	trace --stamps --untraced 1s --for 2s -- ./steady
+	echo "$output"
+	[ -s "$run_dir/points/0000/untraced/t_end.npy" ]
+	assert_eq "$("$KBLAT" explain "$run_dir" --json | json /dev/stdin '0.2 < d[0]["p50_ratio"] < 5')" True
+}

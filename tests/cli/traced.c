@@ -1,0 +1,219 @@
+/*
+ * A program with requests, of which every eighth is delayed on purpose, each time in another way:
+ *
+ *     traced REQUESTS [stamps | none | FILE]
+ *
+ * Stamps are those of kblat_stamp.h, or go into FILE; with `none`, probes at serve() see the requests. A request's ID is
+ * 1000 times its number, plus the number of its delay in delays[]. With "delays" instead of REQUESTS it prints their
+ * names and the beginnings of what explains them.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "measure/program/kblat_stamp.h"
+
+#define DELAY_US 6000
+#define FRESH	 (48 << 20) /* bytes */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int ask_holder[2], answer_holder[2], ask_child[2], answer_child[2];
+static char *old;
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void work(int64_t us)
+{
+	const int64_t end = now_ns() + 1000 * us;
+
+	while (now_ns() < end)
+		;
+}
+
+static char take(int fd)
+{
+	char c = 0;
+
+	return read(fd, &c, 1) == 1 ? c : 0;
+}
+
+static void give(int fd, char c)
+{
+	if (write(fd, &c, 1) != 1)
+		_exit(1);
+}
+
+/* A thread that has the lock when it answers, and keeps it for the delay. */
+static void *hold(void *arg)
+{
+	(void)arg;
+	pthread_setname_np(pthread_self(), "holder");
+	while (take(ask_holder[0])) {
+		pthread_mutex_lock(&lock);
+		give(answer_holder[1], 1);
+		work(DELAY_US);
+		pthread_mutex_unlock(&lock);
+	}
+	return NULL;
+}
+
+/* A process that answers late ('a'), stops its parent ('s'), or takes its CPU ('h'). */
+static void serve_as_child(void)
+{
+	const pid_t parent = getppid();
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (char c; (c = take(ask_child[0]));) {
+		if (c == 's') {
+			kill(parent, SIGSTOP);
+			usleep(DELAY_US);
+			kill(parent, SIGCONT);
+		} else {
+			work(DELAY_US);
+		}
+		if (c == 'a')
+			give(answer_child[1], 1);
+	}
+	_exit(0);
+}
+
+static void delay_lock(void)
+{
+	give(ask_holder[1], 1);
+	take(answer_holder[0]);
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+}
+
+static void delay_sleep(void)
+{
+	usleep(DELAY_US);
+}
+
+static void delay_work(void)
+{
+	work(DELAY_US);
+}
+
+static void delay_fault(void)
+{
+	char *fresh = mmap(NULL, FRESH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(fresh, FRESH, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < FRESH; i += 4096)
+		fresh[i] = 1;
+}
+
+static void delay_call(void)
+{
+	static int zero;
+
+	zero = zero ? zero : open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	for (int64_t end = now_ns() + 1000 * DELAY_US; now_ns() < end;)
+		if (read(zero, old, FRESH) < 0)
+			return;
+}
+
+static void delay_answer(void)
+{
+	give(ask_child[1], 'a');
+	take(answer_child[0]);
+}
+
+static void delay_stop(void)
+{
+	give(ask_child[1], 's');
+	work(200);
+}
+
+static const struct {
+	const char *name;
+	void (*wait)(void);
+	const char *cause;
+} delays[] = {
+    {"none", NULL, ""},
+    {"lock", delay_lock, "asleep in futex, woken by holder"},
+    {"sleep", delay_sleep, "asleep in clock_nanosleep, woken by hrtimer_wakeup"},
+    {"work", delay_work, "running its own code"},
+    {"fault", delay_fault, "page fault"},
+    {"call", delay_call, "running in the system call read"},
+    {"answer", delay_answer, "asleep in read, woken by child"},
+    {"stop", delay_stop, "stopped by a signal"},
+};
+
+#define DELAYS (sizeof(delays) / sizeof(delays[0]))
+
+__attribute__((noinline, externally_visible)) uint64_t serve(uint64_t id);
+
+uint64_t serve(uint64_t id)
+{
+	work(50);
+	if (delays[id % 1000].wait)
+		delays[id % 1000].wait();
+	return id;
+}
+
+static void serve_with(const char *how, FILE *out, uint64_t id)
+{
+	const int64_t begin = now_ns();
+
+	if (!strcmp(how, "stamps"))
+		kblat_begin(id);
+	serve(id);
+	if (!strcmp(how, "stamps"))
+		kblat_end(id);
+	if (out)
+		fprintf(out, "%" PRId64 " %" PRId64 " %d %" PRIu64 "\n", begin, now_ns(), getpid(), id);
+}
+
+static void start_others(void)
+{
+	pthread_t thread;
+
+	if (pipe(ask_holder) || pipe(answer_holder) || pipe(ask_child) || pipe(answer_child))
+		_exit(1);
+	if (!fork()) {
+		prctl(PR_SET_NAME, "child");
+		close(ask_child[1]);
+		serve_as_child();
+	}
+	close(ask_child[0]);
+	pthread_create(&thread, NULL, hold, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 2 ? argv[2] : "stamps";
+	FILE *out = strcmp(how, "stamps") && strcmp(how, "none") ? fopen(how, "we") : NULL;
+
+	if (argc > 1 && !strcmp(argv[1], "delays")) {
+		for (size_t i = 0; i < DELAYS; i++)
+			printf("%s|%s\n", delays[i].name, delays[i].cause);
+		return 0;
+	}
+	old = malloc(FRESH);
+	memset(old, 1, FRESH);
+	start_others();
+	usleep(20000);
+	for (int i = 1; argc > 1 && i <= atoi(argv[1]); i++) {
+		serve_with(how, out, (uint64_t)i * 1000 + (i % 8 ? 0 : (uint64_t)(i / 8) % DELAYS));
+		usleep(500);
+	}
+	if (out)
+		fclose(out);
+	close(ask_child[1]);
+	wait(NULL);
+	return 0;
+}
