@@ -108,7 +108,7 @@ failed() {
 
 # lives NAME: is a process of this test still there?
 lives() {
-	pgrep -f "sleep $1" >/dev/null
+	pgrep -xf "sleep $1" >/dev/null
 }
 
 # bats test_tags=long
