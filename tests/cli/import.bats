@@ -36,6 +36,8 @@ quantile() {
 	local -A file=([sockperf]=sockperf.log [cyclictest]=cyclictest.txt [fio]=fio.log [cyclictest-json]=cyclictest.json)
 	sorted[cyclictest-hist]="awk '/^[0-9]/ {for (i = 2; i <= 3; i++) for (k = 0; k < \$i; k++) print \$1 * 1000}' $IMPORTS/cyclictest-hist.txt"
 	file[cyclictest-hist]=cyclictest-hist.txt
+	sorted[perftest]="awk -F', ' '/^[0-9]+, / {printf \"%d\\n\", \$2 * 1000 + 0.5}' $IMPORTS/perftest.txt"
+	file[perftest]=perftest.txt
 	local format n
 	for format in "${!sorted[@]}"; do
 		import "$format" "$IMPORTS/${file[$format]}"
@@ -62,6 +64,7 @@ quantile() {
 	import perftest h
 	assert_eq "$(json "$run_dir/resolved.json" 'd["points"][0]["traits"]["rules"]["unordered"]')" True
 	rm -rf imported
+	refuses "the slowest messages are not listed; run perftest with -U" perftest "$IMPORTS/perftest-sorted.txt"
 	sed 's/usec/clock cycles/' u >c && refuses "not in usec" perftest c
 	sed '/^2/d' u >g && refuses "g:4: samples are missing before number '3'" perftest g
 	sed '$d' u >s && refuses "cut off" perftest s
@@ -183,6 +186,14 @@ imported() {
 	sed 's/version 1.3/version 7/' "$log" >v && refuses "unknown version" hdr --unit us v
 	printf '       Value   Percentile   TotalCount 1/(1-Percentile)\n' >spectrum
 	refuses "it is a list of percentiles" hdr --unit us spectrum
+}
+
+@test "of files of two programs in one call, those of the format are imported, and the first other is refused" {
+	import sockperf "$IMPORTS/sockperf.log" "$IMPORTS/fio.log" "$IMPORTS/sockperf.log"
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "fio.log:256: there is no list of samples"
+	[ "$(find imported -maxdepth 1 -name 'sockperf-*' | wc -l)" -eq 1 ]
+	[ -z "$(find imported -name '*.partial')" ]
 }
 
 @test "a missing number is a lost message" {

@@ -31,6 +31,17 @@ static bool is_perftest_end(const char *text)
 	return !strncmp(text, "---", 3) || !strncmp(text, " #bytes", 7) || !strncmp(text, "#bytes", 6);
 }
 
+/* Of the summary, "BYTES ITERATIONS …": one less than these were timed. A histogram (-H) lacks the slowest two. */
+static int perftest_summary(const struct reading *r, uint64_t listed, struct err *e)
+{
+	unsigned long long bytes, iterations;
+	float least;
+
+	if (sscanf(r->text, " %llu %llu %f", &bytes, &iterations, &least) != 3 || listed + 1 >= iterations)
+		return 0;
+	return reading_refuse(r, e, "the slowest messages are not listed; run perftest with -U, not -H", NULL);
+}
+
 int read_perftest(struct reading *r, struct err *e)
 {
 	bool has_begun = false, has_ended = false;
@@ -51,8 +62,8 @@ int read_perftest(struct reading *r, struct err *e)
 			rc = samples_begin(r->to, e);
 		} else if (has_begun && is_perftest_end(r->text)) {
 			has_ended = true;
-		} else if (has_begun && !has_ended) {
-			rc = perftest_row(r, expected++, &last, e);
+		} else if (has_begun) {
+			rc = has_ended ? perftest_summary(r, expected - 1, e) : perftest_row(r, expected++, &last, e);
 		}
 		if (rc)
 			return rc;

@@ -20,7 +20,7 @@ const struct import_format import_formats[] = {
     {"fio-json", "fio --output-format=json+: the histogram of clat", true, false, read_fio_json},
     {"hdr", "logs of HdrHistogram (encoding V2)", true, true, read_hdr},
     {"netperf", "netperf -v 2, configured with --enable-histogram: its histogram", false, false, read_netperf},
-    {"perftest", "ib_send_lat -U and its like: every sample in order; -H: sorted", false, false, read_perftest},
+    {"perftest", "ib_send_lat -U and its like: every sample in order", false, false, read_perftest},
     {"rtla", "rtla timerlat hist, rtla osnoise hist: histograms, a repetition for each CPU", true, false, read_rtla},
     {"sockperf", "sockperf ping-pong (or under-load) --full-log FILE", false, false, read_sockperf},
     {"ucx_perftest", "refused: its reports have averages and one percentile, no samples", false, false, read_ucx},
