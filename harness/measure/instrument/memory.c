@@ -191,3 +191,8 @@ void memory_prefer(int node)
 	if (node >= 0)
 		numa_set_preferred(node);
 }
+
+void memory_touch_all(void)
+{
+	mlockall(MCL_CURRENT);
+}

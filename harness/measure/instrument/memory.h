@@ -38,6 +38,10 @@ int memory_reserve(struct memory *m, size_t size, enum memory_pages pages, int n
 int memory_map(struct memory *m, int fd, size_t size, bool touch, int node, const char *name, struct err *e);
 void memory_free(struct memory *m);
 
+/* Touches and locks all that the process has mapped by now, such as the queues of a library, so that there are no page
+ * faults later. Where the limit does not allow it, nothing happens. */
+void memory_touch_all(void);
+
 /*
  * Prefer `node` for all further memory of this process (-1: that of the calling thread's CPU). Automatic NUMA balancing
  * does not touch a process with a policy of its own, so its hinting faults do not occur in measured intervals

@@ -171,6 +171,7 @@ int frames_meet(struct frames *f, char *greeting, int (*greet)(void *), int (*be
 
 	f->out = greeting ? greeting : made;
 	rc = greet_each_other(greet, be_greeted, transport);
+	memory_touch_all();
 	f->out = own;
 	f->is_sent = false;
 	free(made);
