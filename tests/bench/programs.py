@@ -32,6 +32,16 @@ def ucx_rate(text):
     return {"rate": ucx_numbers(text)[5] * (1 << 20)}
 
 
+def fi_pingpong(provider, endpoint, size, messages, cpus):
+    """Its mean of half round trips; it has no quantiles."""
+    def mean(text):
+        rows = [line.split() for line in text.splitlines() if re.match(r"\d+\s", line)]
+        return {"mean": float(rows[-1][6]) * 1000}
+    words = ["fi_pingpong", "-p", provider, "-e", endpoint, "-S", size, "-I", messages]
+    return Program(f"fi_pingpong {provider}", [Run(words + ["-P", "{port}", "{server}"], mean, words + ["-B", "{port}"])], cpus=cpus,
+                   note="only reports the mean")
+
+
 def qperf_rate(text):
     """The rate that `qperf … -uu` prints."""
     found = re.search(r"\bbw\s*=\s*([0-9.]+) bytes/sec", text)
