@@ -35,6 +35,7 @@ RUN = {
     "build/kblat run experiments/infiniswap": ("{} --dry-run", 0),
     "build/kblat run experiments/via --quick": ("{} --dry-run", 0),
     "build/kblat run experiments/via": ("{} --dry-run", 0),
+    "build/kblat run experiments/libraries --quick --only size=64B": ("{} --dry-run", 0),
     "build/kblat run experiments/thesis/oneway-busy --set environment=none": ("{} --dry-run", 0),
     "build/kblat run config.json --dry-run": ("", 0),
     "build/kblat run config.json --quick": ("{} --dry-run", 0),
