@@ -356,6 +356,37 @@ said() {
 	as_before
 }
 
+@test "cards: what a driver makes of a value that is put back is said; one that it does not let go is an error" {
+	machine cards
+	driver_knobs 'interfaces: eth0'
+	echo 'gro_flush_timeout: 20us' >>driver/profile.yaml
+	kb apply ./driver
+	cat >m/habits <<-END
+		/ethtool/eth0/rings/tx reads 480
+		/sys/class/net/eth0/gro_flush_timeout reads 1000
+	END
+	kb restore
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "eth0 rings: the card's driver made it tx 480 when it was put back to rx 512, tx 512"
+	assert_contains "$output" "/sys/class/net/eth0/gro_flush_timeout: the card's driver made it 1000 when it was put back to 0"
+	assert_eq "$(said eth0 rings rx tx)$(value /sys/class/net/eth0/gro_flush_timeout)" "rx=512 tx=480 1000"
+	rm m/habits
+	echo 512 >m/ethtool/eth0/rings/tx
+	echo 0 >m/sys/class/net/eth0/gro_flush_timeout
+	as_before
+	kb apply ./driver
+	echo "/ethtool/eth0/coalesce/rx_us reads 0" >m/habits
+	echo "/ethtool/eth0/coalesce/adaptive_rx reads off" >>m/habits
+	kb restore
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "eth0 coalesce: cannot put back: wrote 'adaptive_rx on, rx_us 50', but read back 'adaptive_rx off, rx_us 0'"
+	rm m/habits
+	kb restore
+	[ "$status" -eq 0 ]
+	as_before
+}
+
 @test "cards: one that vanished has drifted, and its driver's values need no undoing" {
 	machine cards
 	driver_knobs 'interfaces: [eth0, eth1]'

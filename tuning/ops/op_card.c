@@ -364,6 +364,14 @@ static int card_apply(struct machine *m, struct step *s, struct err *e)
 	return rc ? note_driver_refusal(s, rc, why) : 0;
 }
 
+/* What it should have since it was changed. */
+static const json_t *changed_values(const struct step *s)
+{
+	const json_t *made = json_object_get(s->data, "made");
+
+	return made ? made : json_object_get(s->data, "want");
+}
+
 /* What is not as wanted, for people. The caller frees. */
 static char *deviation_text(const json_t *want, const json_t *now)
 {
@@ -377,7 +385,7 @@ static char *deviation_text(const json_t *want, const json_t *now)
 
 static enum check card_check(struct machine *m, const struct step *s, char *now, size_t size)
 {
-	const json_t *made = json_object_get(s->data, "made"), *want = made ? made : json_object_get(s->data, "want");
+	const json_t *want = changed_values(s);
 	char why[WHY_MAX], *text;
 	json_t *all;
 	bool same;
@@ -396,6 +404,26 @@ static enum check card_check(struct machine *m, const struct step *s, char *now,
 	return same ? CHECK_SAME : CHECK_DRIFT;
 }
 
+/* A driver may make another value even of one that it had by itself; there is no way back to that one, so it is said. */
+static int judge_put_back(const struct step *s, const json_t *now, char *why)
+{
+	const json_t *had = json_object_get(s->data, "had");
+	char *text;
+	bool moved;
+
+	if (are_same(had, now))
+		return 0;
+	moved = !are_same(changed_values(s), now);
+	text = deviation_text(had, now);
+	if (moved)
+		fprintf(stderr, "kbtune: %s: the card's driver made it %s when it was put back to %s\n", s->path, text,
+			s->before);
+	else
+		snprintf(why, WHY_MAX, "wrote '%s', but read back '%s'", s->before, text);
+	free(text);
+	return moved ? 0 : -EIO;
+}
+
 static int put_back_card(struct machine *m, const struct step *s, char *why)
 {
 	const json_t *had = json_object_get(s->data, "had");
@@ -409,13 +437,7 @@ static int put_back_card(struct machine *m, const struct step *s, char *why)
 		rc = read_card(m, s, &now, why);
 	if (rc)
 		return rc;
-	if (!are_same(had, now)) {
-		char *text = deviation_text(had, now);
-
-		snprintf(why, WHY_MAX, "wrote '%s', but read back '%s'", s->before, text);
-		rc = -EIO;
-		free(text);
-	}
+	rc = judge_put_back(s, now, why);
 	json_decref(now);
 	return rc;
 }
