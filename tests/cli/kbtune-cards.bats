@@ -402,6 +402,7 @@ said() {
 	as_before
 }
 
+# bats test_tags=long
 @test "cards: apply and restore killed after every single write leave every value of drivers as before" {
 	machine cards
 	driver_knobs 'interfaces: [eth0, eth1]'
