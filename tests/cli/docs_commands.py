@@ -92,6 +92,7 @@ RUN = {
 
 NEEDS = {
     "root": [
+        "sudo experiments/launch/netns build/kblat run experiments/cards --quick",
         "sudo build/kblat noise", "sudo build/kbtune run thesis --in real-time-0 -- COMMAND",
         "sudo build/kblat run experiments/quickstart --only transport=shmem --set explain=yes",
         "sudo build/kbtune run isolated --in rt -- build/kblat run …", "sudo kbtune apply thesis", "sudo kbtune restore",

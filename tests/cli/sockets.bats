@@ -134,6 +134,31 @@ stages_of() {
 	[ "${medians[3]}" -lt 3000 ]
 }
 
+@test "experiments/cards: every point is read, in full and quick, and each experiment has a README" {
+	local folder
+	for folder in "$ROOT"/experiments/cards/*/; do
+		[ -s "$folder/README.md" ]
+		for variant in "" --quick; do
+			run "$KBLAT" run "$folder" --dry-run --json $variant
+			[ "$status" -eq 0 ]
+		done
+	done
+}
+
+# bats test_tags=long
+@test "experiments/cards: over a veth pair all points are measured; without one, those over sockets" {
+	need_namespace
+	run "$ROOT/experiments/launch/netns" "$KBLAT" run "$ROOT/experiments/cards/size" --quick --no-state --out runs --set messages=200 --set repetitions=2
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_eq "$(json runs/cards-size-*/run.json 'd["points"]["completed"]')" 9
+	assert_eq "$(json runs/cards-size-*/summary.json 'sum(p["valid"] for p in d["points"])')" 9
+	rm -r runs
+	run "$KBLAT" run "$ROOT/experiments/cards/size" --quick --no-state --out runs --set messages=200 --set repetitions=2
+	assert_eq "$(json runs/cards-size-*/run.json 'd["points"]["completed"]')" 3
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "not possible here: source: xdp"
+}
+
 teardown() {
 	local side
 	for side in source sink; do

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/err.h"
 #include "common/monotonic.h"
@@ -18,6 +19,7 @@
 #define CONTROL_BYTES 512
 #define AT_ONCE	      16	 /* stamps read by one system call */
 #define PATIENCE_MS   300	 /* since the last stamp came */
+#define BLIND_MS      50	 /* to wait where it cannot be seen whether the kernel stamps */
 #define ROOM_BYTES    (64 << 20) /* for stamps that wait to be read; each takes less than a KiB */
 #define MOST_MOVED_NS 1000000	 /* the clock is slewed by at most 500 ppm: a repetition has two seconds */
 #define OPT_ID_TCP    (1 << 16)	 /* SOF_TIMESTAMPING_OPT_ID_TCP: Linux 6.2 */
@@ -59,6 +61,43 @@ static int64_t realtime_offset_ns(void)
 	return (real.tv_sec - monotonic.tv_sec) * 1000000000 + real.tv_nsec - monotonic.tv_nsec;
 }
 
+/* Does the kernel stamp what is received? By a datagram to a socket of its own; -ENETDOWN: loopback is down, -EAGAIN: not yet. */
+static int probe_stamping(int fd, const struct sockaddr_in *own)
+{
+	uint64_t stamp;
+	char byte = 0;
+
+	if (sendto(fd, &byte, 1, MSG_DONTWAIT, (const struct sockaddr *)own, sizeof(*own)) != 1 ||
+	    stages_recv(fd, &byte, 1, MSG_DONTWAIT, &stamp) != 1)
+		return -ENETDOWN;
+	return stamp ? 0 : -EAGAIN;
+}
+
+/* The kernel begins to stamp a while after the first socket has asked for it. */
+static void await_stamping(void)
+{
+	const struct timespec soon = {0, 1000000};
+	const int64_t deadline_ms = monotonic_ms() + PATIENCE_MS;
+	struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(own);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool can_probe = fd >= 0 && !bind(fd, (struct sockaddr *)&own, size) &&
+			 !getsockname(fd, (struct sockaddr *)&own, &size) && !request_stamps(fd, 0, false);
+
+	while (can_probe && monotonic_ms() < deadline_ms) {
+		const int rc = probe_stamping(fd, &own);
+
+		if (!rc)
+			break;
+		can_probe = rc == -EAGAIN;
+		nanosleep(&soon, NULL);
+	}
+	if (!can_probe)
+		nanosleep(&(const struct timespec){0, BLIND_MS * 1000000}, NULL);
+	if (fd >= 0)
+		close(fd);
+}
+
 int stages_prepare(struct stages *s, int fd, bool is_stream)
 {
 	const int sending = SOF_TIMESTAMPING_TX_SCHED | SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_OPT_ID |
@@ -77,7 +116,11 @@ int stages_prepare(struct stages *s, int fd, bool is_stream)
 	}
 	s->last_key = 0;
 	s->has_begun = false;
-	return request_stamps(fd, s->is_sender ? sending : 0, is_stream);
+	rc = request_stamps(fd, s->is_sender ? sending : 0, is_stream);
+	if (!rc && !s->is_stamping)
+		await_stamping();
+	s->is_stamping = true;
+	return rc;
 }
 
 /* --- stamps of sending --- */

@@ -26,7 +26,7 @@ struct stages {
 	uint64_t last_key;		 /* with more bits than the kernel's */
 	int64_t blank;			 /* an entry without a stamp */
 	int64_t offset_ns;		 /* CLOCK_REALTIME - CLOCK_MONOTONIC when the repetition began */
-	bool is_sender, has_begun;
+	bool is_sender, has_begun, is_stamping;
 };
 
 /* Where the stamps of this name ("t_sched") go during the next repetition. */
