@@ -124,6 +124,8 @@ imported() {
 	awk '/^[0-9]/ {for (i = 3; i <= 5; i += 2) for (k = 0; k < $i; k++) print $1 * 1000}' "$IMPORTS/rtla.txt" | sort -n >want
 	[ "$(wc -l <want)" -eq 800 ]
 	diff want <(imported)
+	import rtla "$IMPORTS/rtla-osnoise.txt"
+	diff want <(imported)
 	import fio-json "$IMPORTS/fio.json"
 	/usr/bin/python3 -c 'import json, sys; [print(int(k) - 2 ** max(int(k).bit_length() - 7, 0) // 2) for k, n in json.load(open(sys.argv[1]))["jobs"][0]["read"]["clat_ns"]["bins"].items() for _ in range(n)]' "$IMPORTS/fio.json" >want
 	[ "$(wc -l <want)" -eq 256 ]

@@ -166,7 +166,7 @@ int reading_take(struct reading *r, const char *text, int64_t unit_ns, struct er
 
 int reading_lost(struct reading *r, uint64_t count, struct err *e)
 {
-	if (count > READING_LOST_MAX - r->lost)
+	if (count > (r->most ? r->most : READING_LOST_MAX) - r->lost)
 		return reading_refuse(r, e, "more than a million messages are missing", NULL);
 	r->lost += count;
 	return samples_add(r->to, NEVER, count, e);
@@ -179,7 +179,7 @@ int reading_bin(struct reading *r, int64_t ns, int64_t width_ns, uint64_t count,
 	if (ns < 0 || (double)ns + (double)width_ns > LATENCY_MAX_NS)
 		return reading_refuse(r, e, "a bin of the histogram is no latency", NULL);
 	if (count > (r->most ? r->most : READING_MOST) - r->binned)
-		return reading_refuse(r, e, "it claims more than a billion samples", NULL);
+		return reading_refuse(r, e, "it claims more than 250 million samples", NULL);
 	r->binned += count;
 	r->is_unordered = true;
 	if (ns && width_ns > r->resolution_ns) {

@@ -14,8 +14,8 @@
 struct err;
 
 #define READING_NAME_MAX 128
-#define READING_LOST_MAX 1000000    /* of a file: more are a sign of damage */
-#define READING_MOST	 1000000000 /* samples of a file's histograms: a column of 8 GB */
+#define READING_LOST_MAX 1000000   /* of a file: more are a sign of damage */
+#define READING_MOST	 250000000 /* samples of a file's histograms: a summary takes 10 GB of memory for them */
 
 /* A file while it is read, and what it says of itself. */
 struct reading {
@@ -24,7 +24,7 @@ struct reading {
 	const char *column; /* of a CSV file, or what else there are several of; NULL: the only one */
 	const char *unit;   /* "us"; NULL: as the file says */
 	struct samples *to;
-	uint64_t most; /* samples in bins; 0: READING_MOST */
+	uint64_t most; /* samples in bins, and lost ones; 0: READING_MOST and READING_LOST_MAX */
 
 	unsigned long line;    /* number of the last line read, from 1 */
 	char *text;	       /* of it; reading_free() */
