@@ -31,15 +31,13 @@ struct explain_options {
 
 struct explaining {
 	const struct explain_options *o;
-	const struct run *run;
 	size_t explained; /* number of flows */
 	json_t *list;	  /* with --json */
 };
 
-/* --- one flow --- */
-
-static void show_flow(struct explaining *x, const struct layout_flow *f, const struct explained *found)
+static void show_flow(void *arg, const struct layout_flow *f, const struct explained *found)
 {
+	struct explaining *x = arg;
 	json_t *flow;
 
 	x->explained++;
@@ -53,54 +51,17 @@ static void show_flow(struct explaining *x, const struct layout_flow *f, const s
 	json_array_append_new(x->list, flow);
 }
 
-static int explain_flow(struct explaining *x, const struct layout_flow *f, struct err *e)
-{
-	struct explained_flow found;
-	int rc = explained_open(x->run->path, f, &found, e);
-
-	if (rc > 0)
-		show_flow(x, f, &found.found);
-	explained_close(&found);
-	return rc < 0 ? rc : 0;
-}
-
-/* --- points --- */
-
-static int explain_points(struct explaining *x, struct err *e)
-{
-	const size_t points = json_array_size(json_object_get(x->run->resolved, "points"));
-	bool found = false;
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < points; i++) {
-		struct layout layout;
-
-		rc = layout_read(x->run->path, x->run->resolved, i, &layout, e);
-		if (rc)
-			break;
-		if (x->o->point < 0 || x->o->point == layout.id) {
-			found = true;
-			for (size_t k = 0; !rc && k < layout.flow_count; k++)
-				rc = explain_flow(x, &layout.flows[k], e);
-		}
-		layout_free(&layout);
-	}
-	if (!rc && !found)
-		rc = err_set(e, -ENOENT, STATUS_USAGE, x->run->path, NULL, "has no point %lld", x->o->point);
-	return rc;
-}
-
 static enum status explain_run(const struct explain_options *o, struct err *e)
 {
 	struct run run;
-	struct explaining x = {.o = o, .run = &run, .list = json_array()};
+	struct explaining x = {.o = o, .list = json_array()};
 	int rc = run_open(o->args.items[0], &run, e);
 
 	if (rc) {
 		json_decref(x.list);
 		return e->status;
 	}
-	rc = explain_points(&x, e);
+	rc = explained_each(&run, o->point, show_flow, &x, e);
 	if (!rc && o->json)
 		json_print(x.list, stdout);
 	if (!rc && !x.explained)

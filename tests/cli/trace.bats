@@ -319,3 +319,31 @@ steady() {
 	[ -s "$run_dir/points/0000/untraced/t_end.npy" ]
 	assert_eq "$("$KBLAT" explain "$run_dir" --json | json /dev/stdin '0.2 < d[0]["p50_ratio"] < 5')" True
 }
+
+# bats test_tags=long
+@test "the worst requests are a trace for viewers" {
+	needs_tracefs
+	trace --stamps -- "${first[@]}" ./traced 200
+	"$KBLAT" export "$run_dir" --perfetto >perfetto.json
+	/usr/bin/python3 -IS - perfetto.json <<-'PY'
+		import json, sys
+		events = json.load(open(sys.argv[1]))["traceEvents"]
+		late = [e for e in events if e["ph"] == "b"]
+		assert len(late) >= 20 and len(late) == sum(e["ph"] == "e" for e in events)
+		assert any("asleep in futex, woken by holder" in e["name"] for e in late), late
+		# Slices of a track do not overlap.
+		end = {}
+		for e in sorted((e for e in events if e["ph"] == "X"), key=lambda e: e["ts"]):
+		    assert e["ts"] >= end.get(e["tid"], 0) - 0.01, e
+		    end[e["tid"]] = e["ts"] + e["dur"]
+		assert end
+		assert any(e["name"] == "thread_name" and e["args"]["name"].startswith("traced ") for e in events)
+	PY
+	run "$KBLAT" export "$run_dir" --perfetto --point 3
+	assert_eq "$status" 2
+	assert_contains "$output" "has no point 3"
+	trace --stamps --explain no -- ./traced 50
+	run "$KBLAT" export "$run_dir" --perfetto
+	assert_eq "$status" 3
+	assert_contains "$output" "there are no events"
+}

@@ -342,3 +342,41 @@ const struct timeline *explained_line(const struct explained *x, const struct la
 		return !side && thread ? &thread->line : NULL;
 	return r->has[side] ? &r->side[side] : NULL;
 }
+
+/* --- a whole run --- */
+
+static int explained_visit_flow(const struct run *run, const struct layout_flow *f, explained_visit *visit, void *arg,
+				struct err *e)
+{
+	struct explained_flow found;
+	int rc = explained_open(run->path, f, &found, e);
+
+	if (rc > 0)
+		visit(arg, f, &found.found);
+	explained_close(&found);
+	return rc < 0 ? rc : 0;
+}
+
+int explained_each(const struct run *run, long long point, explained_visit *visit, void *arg, struct err *e)
+{
+	const size_t points = json_array_size(json_object_get(run->resolved, "points"));
+	bool found = false;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < points; i++) {
+		struct layout layout;
+
+		rc = layout_read(run->path, run->resolved, i, &layout, e);
+		if (rc)
+			break;
+		if (point < 0 || point == layout.id) {
+			found = true;
+			for (size_t k = 0; !rc && k < layout.flow_count; k++)
+				rc = explained_visit_flow(run, &layout.flows[k], visit, arg, e);
+		}
+		layout_free(&layout);
+	}
+	if (!rc && !found)
+		rc = err_set(e, -ENOENT, STATUS_USAGE, run->path, NULL, "has no point %lld", point);
+	return rc;
+}

@@ -5,6 +5,7 @@
 #ifndef KBLAT_ANALYSIS_EXPLAINED_H
 #define KBLAT_ANALYSIS_EXPLAINED_H
 
+#include "files/rundir/reader.h"
 #include "files/rundir/rep.h"
 #include "judge/analysis/attribution.h"
 
@@ -51,6 +52,11 @@ struct explained_flow {
 /* Returns what explained_make() returns. Close in any case. */
 int explained_open(const char *run, const struct layout_flow *f, struct explained_flow *out, struct err *e);
 void explained_close(struct explained_flow *x);
+
+/* Calls `visit` for each flow that was to be explained, of the point with that number (negative: of all). Returns 0 or a
+ * negative errno; -ENOENT and STATUS_USAGE if there is no such point. */
+typedef void explained_visit(void *arg, const struct layout_flow *f, const struct explained *x);
+int explained_each(const struct run *run, long long point, explained_visit *visit, void *arg, struct err *e);
 
 /* A cause and the messages that it explains. */
 struct explained_cause {
