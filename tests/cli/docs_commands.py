@@ -101,6 +101,7 @@ NEEDS = {
         "sudo kblat knobs experiments/quickstart --profile isolated --dry-run",
         "sudo kblat knobs experiments/quickstart --profile isolated --only transport=shmem --budget 30min",
         "sudo kbtune apply quickstart-knobs-20261122T091648Z-3ecb21b9/smallest/profile.yaml",
+        "sudo build/kblat trace --from PLACE --to PLACE -- COMMAND",
         "sudo kblat trace --from redis-server:processCommand --to redis-server:processCommand%return --for 16s -- redis-server",
         "sudo kblat trace --from redis-server:processCommand --to redis-server:processCommand%return --limit 1ms "
         "--buffer 128MiB --for 16s --name redis -- redis-server --port 7777 --save ''",
