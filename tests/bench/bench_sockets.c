@@ -1,15 +1,18 @@
 /*
  * Measures round trips over a socket on loopback in a minimal loop: two processes, each with one thread
  * and one connected socket; a send(), then repeatedly a recv() that does not block; a stamp before and
- * one after. The transports tcp and udp are compared with it.
+ * one after. The transports tcp and udp are compared with it. With uring, the same by io_uring: one system
+ * call submits a message and the request to receive the next one; the completion is polled, or waited for
+ * (event). The transport uring is compared with that.
  *
- *   build/bench/bench_sockets tcp|udp SIZE MESSAGES [CPU CPU]
+ *   build/bench/bench_sockets [uring-]tcp|udp[-event] SIZE MESSAGES [CPU CPU]
  *
  * Prints "p50 NS p99 NS mean NS" of half round trips. First, a tenth of the messages is sent without
  * being measured.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <liburing.h>
 #include <netinet/tcp.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -30,6 +33,8 @@ struct side {
 	char *in, *out;
 	size_t size;
 	long messages, warmup;
+	struct io_uring *ring; /* NULL: plain sockets */
+	bool sleeps;
 };
 
 static void fail(const char *what)
@@ -100,11 +105,61 @@ static void make_pair(bool is_stream, int fd[2])
 	send_at_once(fd[1]);
 }
 
+/* --- by io_uring --- */
+
+enum { SENT = 1, RECEIVED };
+
+static void open_ring(struct side *s, struct io_uring *ring)
+{
+	const unsigned flags = IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG;
+
+	if (io_uring_queue_init(8, ring, flags))
+		fail("io_uring_queue_init");
+	s->ring = ring;
+}
+
+static inline void arm(const struct side *s)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(s->ring);
+
+	io_uring_prep_recv(sqe, s->fd, s->in, s->size, MSG_WAITALL);
+	io_uring_sqe_set_data64(sqe, RECEIVED);
+}
+
+static inline void post_by_ring(const struct side *s)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(s->ring);
+
+	io_uring_prep_send(sqe, s->fd, s->out, s->size, MSG_NOSIGNAL);
+	io_uring_sqe_set_data64(sqe, SENT);
+	arm(s);
+	if (io_uring_submit(s->ring) != 2)
+		fail("io_uring_submit");
+}
+
+static inline void receive_by_ring(const struct side *s)
+{
+	struct io_uring_cqe *cqe;
+	uint64_t what;
+
+	do {
+		while (io_uring_peek_cqe(s->ring, &cqe))
+			if (s->sleeps && io_uring_submit_and_wait(s->ring, 1) < 0)
+				fail("io_uring_enter");
+		if (cqe->res != (int)s->size)
+			fail("a request");
+		what = io_uring_cqe_get_data64(cqe);
+		io_uring_cqe_seen(s->ring, cqe);
+	} while (what != RECEIVED);
+}
+
 /* --- the loops --- */
 
 static inline void post(const struct side *s)
 {
-	if (send(s->fd, s->out, s->size, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)s->size)
+	if (s->ring)
+		post_by_ring(s);
+	else if (send(s->fd, s->out, s->size, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)s->size)
 		fail("send");
 }
 
@@ -112,6 +167,10 @@ static inline void receive(const struct side *s)
 {
 	ssize_t n;
 
+	if (s->ring) {
+		receive_by_ring(s);
+		return;
+	}
 	do
 		n = recv(s->fd, s->in, s->size, MSG_DONTWAIT);
 	while (n < 0 && errno == EAGAIN);
@@ -132,6 +191,10 @@ static void ping(const struct side *s, int64_t *trip)
 
 static void pong(const struct side *s)
 {
+	if (s->ring) {
+		arm(s);
+		io_uring_submit(s->ring);
+	}
 	for (long i = -s->warmup; i < s->messages; i++) {
 		receive(s);
 		post(s);
@@ -151,8 +214,11 @@ static void say(const int64_t *trip, long messages, double hz)
 
 int main(int argc, char **argv)
 {
-	const char *protocol = argc > 3 ? argv[1] : "";
-	const bool is_stream = !strcmp(protocol, "tcp");
+	const bool by_ring = argc > 3 && !strncmp(argv[1], "uring-", 6);
+	const char *protocol = argc > 3 ? argv[1] + (by_ring ? 6 : 0) : "";
+	const bool is_stream = !strncmp(protocol, "tcp", 3),
+		   sleeps = by_ring && !strcmp(protocol + 3 * !!*protocol, "-event");
+	struct io_uring ring;
 	struct side s = {0};
 	struct clock_report clock;
 	int fd[2], status = 0;
@@ -162,8 +228,9 @@ int main(int argc, char **argv)
 		s.messages = atol(argv[3]);
 		s.warmup = s.messages / 10;
 	}
-	if ((!is_stream && strcmp(protocol, "udp")) || s.size < 1 || s.size > 60000 || s.messages < 100) {
-		fprintf(stderr, "usage: %s tcp|udp SIZE MESSAGES [CPU CPU]\n", argv[0]);
+	if ((!is_stream && strncmp(protocol, "udp", 3)) || (protocol[3] && !sleeps) || s.size < 1 || s.size > 60000 ||
+	    s.messages < 100) {
+		fprintf(stderr, "usage: %s [uring-]tcp|udp[-event] SIZE MESSAGES [CPU CPU]\n", argv[0]);
 		return 2;
 	}
 	clock_calibrate(100, &clock);
@@ -179,6 +246,9 @@ int main(int argc, char **argv)
 	memset(s.out, 1, s.size);
 	if (argc > 5)
 		pin(atoi(argv[pid ? 4 : 5]));
+	s.sleeps = sleeps;
+	if (by_ring)
+		open_ring(&s, &ring);
 	if (!pid) {
 		pong(&s);
 		_exit(0);
