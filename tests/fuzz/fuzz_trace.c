@@ -94,6 +94,41 @@ static void explain(const struct input *in, const struct trace_file *f)
 	cause_table_free(&causes);
 }
 
+/* The same events as those of a program's threads, of which the messages are requests. */
+static void explain_threads(const struct input *in, const struct trace_file *f)
+{
+	struct cause_table causes = {.list = NULL};
+	struct attribution late = {.late = NULL};
+	struct timeline_threads threads;
+	int64_t thread[MESSAGES_MOST];
+
+	timeline_build_threads(f, &causes, &threads);
+	for (size_t i = 0; i < threads.count; i++) {
+		const struct timeline_thread *t = &threads.list[i];
+
+		check_timeline(&t->line, &causes);
+		for (size_t k = 1; k < t->line.count; k++)
+			fuzz_require(t->line.segments[k - 1].to <= t->line.segments[k].from);
+		for (size_t k = 1; k < t->wake_count; k++)
+			fuzz_require(t->wakes[k - 1].time <= t->wakes[k].time);
+		fuzz_require(!i || t[-1].tid < t->tid);
+	}
+	for (size_t i = 0; i < in->messages; i++)
+		thread[i] = in->events ? in->words[i % in->events * TRACE_WORDS + TRACE_VALUE] : 0;
+	attribution_add(&(struct attribution_input){.span = {.a = in->received, .b = in->sent, .count = in->messages},
+						    .divide = 1,
+						    .limit = LIMIT_NS,
+						    .median = in->messages ? in->sent[0] : 0,
+						    .threads = &threads,
+						    .thread = thread},
+			&causes, &late);
+	for (size_t i = 0; i < late.count; i++)
+		fuzz_require(late.late[i].cause < causes.count);
+	attribution_free(&late);
+	timeline_free_threads(&threads);
+	cause_table_free(&causes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct input in;
@@ -110,14 +145,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_require(rc >= 0 || *e.text);
 	if (rc > 0) {
 		explain(&in, &f);
+		explain_threads(&in, &f);
 		trace_file_close(&f);
 	}
 	free(text);
 	return 0;
 }
 
-static const char *const words[] = {"kinds", "names", "why", "known_until_ns", "irq_enter", "irq_exit", "softirq_enter",
-				    "task",  "idle",  "own", "preempted",      "slept",	    "stopped",	"woken",
-				    "fault", "nmi",   "gap", "work_enter",     "IPI",	    "",		NULL};
+static const char *const words[] = {
+    "kinds",	 "names", "why", "known_until_ns", "irq_enter", "irq_exit", "softirq_enter",
+    "task",	 "idle",  "own", "preempted",	   "slept",	"stopped",  "woken",
+    "fault",	 "nmi",	  "gap", "work_enter",	   "IPI",	"moved",    "call_enter",
+    "call_exit", "",	  NULL};
 
 FUZZ_MUTATOR(mutate_lines, words)

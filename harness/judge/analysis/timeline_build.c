@@ -241,6 +241,8 @@ static unsigned cause_of_waking(struct builder *b, const struct cpu_view *cpu)
 	return *known;
 }
 
+#define SLEEPS_MOST 4096 /* pairs of a call and a waker; further ones have no names, as they are searched one by one */
+
 /* A program's thread sleeps in a call, or where it touched memory, until somebody wakes it. */
 static unsigned cause_of_sleep(struct builder *b, const struct strand *s, const struct timeline_thread *own,
 			       int64_t waker)
@@ -254,6 +256,8 @@ static unsigned cause_of_sleep(struct builder *b, const struct strand *s, const 
 	for (size_t i = 0; i < b->asleep.count; i++)
 		if (b->asleep.list[i].one == where && b->asleep.list[i].other == waker)
 			return b->asleep.list[i].cause;
+	if (b->asleep.count == SLEEPS_MOST)
+		return cause_table_of(b->causes, CAUSE_ASLEEP, b->side, "a system call");
 	snprintf(text, sizeof(text), "%.40s%s%.40s",
 		 where == FAULTED ? "a page fault"
 		 : where < 0	  ? "a system call"
@@ -787,6 +791,8 @@ static int by_number(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
+#define THREADS_MOST 65536 /* what further ones did is not known */
+
 /* The threads that the events name. */
 static struct timeline_threads find_threads(const struct trace_file *f)
 {
@@ -803,7 +809,7 @@ static struct timeline_threads find_threads(const struct trace_file *f)
 		qsort(tids, count, sizeof(*tids), by_number);
 	found.list = or_abort(calloc(count + 1, sizeof(*found.list)));
 	for (size_t i = 0; i < count; i++)
-		if (!i || tids[i] != tids[i - 1])
+		if ((!i || tids[i] != tids[i - 1]) && found.count < THREADS_MOST)
 			found.list[found.count++] = (struct timeline_thread){.tid = tids[i]};
 	free(tids);
 	return found;
