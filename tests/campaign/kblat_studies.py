@@ -180,6 +180,45 @@ class Explained(Study):
         return [f'trace instances: {left}'] if left else []
 
 
+class Traced(Explained):
+    """Probes in a program (tests/cli/traced.c): if kblat is killed, it goes on, and no probe outlives the next run."""
+    requests = 100
+
+    def __init__(self):
+        super().__init__()
+        self.program, self.written = f'{sandbox.programs.folder}/traced', f'{self.top}/requests'
+        if not os.path.exists(self.program):
+            root = sandbox.programs.root
+            subprocess.run(['cc', '-std=gnu11', '-O1', '-g', '-pthread', '-D_GNU_SOURCE', f'-I{root}/harness', f'{root}/tests/cli/traced.c',
+                            '-o', self.program], check=True)
+
+    def trace(self, *words):
+        return ['trace', '--no-state', '--out', self.out, *words, '--', self.program]
+
+    def words(self):
+        return [*self.trace('--from', f'{self.program}:serve', '--to', f'{self.program}:serve%return'), str(self.requests), self.written]
+
+    def resumed(self):
+        return [*self.trace('--stamps'), '20']
+
+    def judge(self, killed=False, shm_may_stay=False, quiet=False):
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and not subprocess.run(['pgrep', '-f', self.program], check=False, capture_output=True).returncode:
+            time.sleep(0.05)
+        lost, what = super().judge(killed, shm_may_stay, quiet)
+        if killed and not shm_may_stay and os.path.exists(self.written):
+            with open(self.written) as f:
+                count = len(f.readlines())
+            if count != self.requests:
+                lost += f' the program ended after {count} requests'
+        return lost, what
+
+    def incomplete(self):
+        with open(f'{self.tracing}/uprobe_events') as f:
+            probes = [line for line in f if 'kblat_' in line]
+        return super().incomplete() + ([f'probes: {probes}'] if probes else [])
+
+
 class Bypass(Study):
     """A run over AF_XDP between two cards (a veth pair): no program stays attached, and no namespace is entered any more."""
     names = ('kblat-campaign-a', 'kblat-campaign-b')
@@ -280,4 +319,5 @@ KINDS = {
     'kblat-page': Kind('the page of all runs, likewise', cases_of(Page)),
     'kblat-xdp': Kind('a run over AF_XDP, likewise; no program stays on the cards', cases_of(Bypass)),
     'kblat-explain': Kind('a run that explains, likewise; no trace instance outlives the next run', cases_of(Explained)),
+    'kblat-trace': Kind('a program is traced, likewise; it goes on, and no probe outlives the next run', cases_of(Traced)),
 }

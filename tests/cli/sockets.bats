@@ -29,13 +29,13 @@ need_namespace() {
 		assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "bypass is expected, but the kernel carried messages: lo moved"
 		assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "no library was preloaded (source, 2 of 2 repetitions)"
 	done
-	LD_PRELOAD=$preload run alone "$KBLAT" run b.yaml --no-state --out runs
+	run alone env LD_PRELOAD="$preload" "$KBLAT" run b.yaml --no-state --out runs
 	echo "$output"
 	run_dir=${lines[-1]}
 	assert_eq "$(json "$run_dir/summary.json" '[r for r in d["points"][0]["reasons"] if "bypass" in r]')" "[]"
 	assert_eq "$(json "$run_dir/points/0000/point.json" 'd["granted"]["sink"]["bypass"]["libraries"][-1]')" "$library"
 	# Named, but not there: the loader says so and goes on.
-	LD_PRELOAD=${preload%"$library"}libabsent.so run alone "$KBLAT" run b.yaml --no-state --out runs
+	run alone env LD_PRELOAD="${preload%"$library"}libabsent.so" "$KBLAT" run b.yaml --no-state --out runs
 	echo "$output"
 	[ "$status" -eq 3 ]
 	assert_eq "$(json "${lines[-1]}/points/0000/point.json" '[x for x in d["granted"]["sink"]["bypass"]["libraries"] if "absent" in x]')" "[]"
@@ -152,7 +152,8 @@ stages_of() {
 	echo "$output"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	assert_eq "$(json runs/cards-size-*/run.json 'd["points"]["completed"]')" 9
-	assert_eq "$(json runs/cards-size-*/summary.json 'sum(p["valid"] for p in d["points"])')" 9
+	# With sanitizers, there may be page faults in an interval.
+	assert_eq "$(json runs/cards-size-*/summary.json '[r for p in d["points"] for r in p["reasons"] if "page fault" not in r]')" "[]"
 	rm -r runs
 	run "$KBLAT" run "$ROOT/experiments/cards/size" --quick --no-state --out runs --set messages=200 --set repetitions=2
 	assert_eq "$(json runs/cards-size-*/run.json 'd["points"]["completed"]')" 3

@@ -212,7 +212,7 @@ assert_mostly_right() {
 		--file x --pid 4194304|there is no such process
 		--stamps --explain no --no-state -- ./none|cannot be started
 		--stamps --explain no --no-state -- true|no request was seen
-		--stamps --explain no -- ./own-rights|runs as another user (setuid)
+		--stamps --explain no -- ./own-rights|runs with other rights (setuid, setgid)
 		--file nothing --explain no --no-state -- true|nothing: cannot open
 		--file . --explain no --no-state -- true|is a directory
 		--file empty --explain no --no-state -- true|no request was seen

@@ -160,6 +160,7 @@ struct strand {
 	enum trace_kind left; /* how it left the CPU; TRACE_WOKEN: it is waiting for the CPU */
 	/* of a program's thread: */
 	bool runs;
+	int64_t name;	    /* of its task, or -1 */
 	int64_t call;	    /* the name of the system call that it is in, or -1 */
 	int64_t faulted_at; /* the page fault that was its last event, or NOBODY */
 	struct timeline_thread *thread;
@@ -244,15 +245,13 @@ static unsigned cause_of_waking(struct builder *b, const struct cpu_view *cpu)
 #define SLEEPS_MOST 4096 /* pairs of a call and a waker; further ones have no names, as they are searched one by one */
 
 /* A program's thread sleeps in a call, or where it touched memory, until somebody wakes it. */
-static unsigned cause_of_sleep(struct builder *b, const struct strand *s, const struct timeline_thread *own,
-			       int64_t waker)
+static unsigned cause_of_sleep(struct builder *b, const struct strand *s, int64_t waker)
 {
 	enum { FAULTED = -2 };
 	const int64_t where = s->call < 0 && s->faulted_at != NOBODY ? FAULTED : s->call;
-	const char *by = own ? own->name : trace_file_name(b->file, waker);
+	const char *by = trace_file_name(b->file, waker);
 	char text[CAUSE_NAME_MAX];
 
-	waker = own ? -2 - (own - b->threads->list) : waker;
 	for (size_t i = 0; i < b->asleep.count; i++)
 		if (b->asleep.list[i].one == where && b->asleep.list[i].other == waker)
 			return b->asleep.list[i].cause;
@@ -420,6 +419,15 @@ static void strand_go_to(struct builder *b, struct strand *s, int64_t number)
 	cpu->there = s;
 }
 
+/* A task may change its name. */
+static void strand_name(const struct builder *b, struct strand *s, int64_t name)
+{
+	if (name < 0 || !s->thread || name == s->name)
+		return;
+	s->name = name;
+	snprintf(s->thread->name, sizeof(s->thread->name), "%s", trace_file_name(b->file, name));
+}
+
 static void give_to_own(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
 	(void)rule;
@@ -427,7 +435,7 @@ static void give_to_own(struct builder *b, const struct kind_rule *rule, const s
 	if (!b->threads)
 		return;
 	v->strand->runs = true;
-	snprintf(v->strand->thread->name, sizeof(v->strand->thread->name), "%s", trace_file_name(b->file, v->name));
+	strand_name(b, v->strand, v->name);
 }
 
 static void go_idle(struct builder *b, const struct kind_rule *rule, const struct event *v)
@@ -459,9 +467,10 @@ static void enter_work(struct builder *b, const struct kind_rule *rule, const st
 
 static void go_away(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
-	(void)b, (void)rule;
+	(void)rule;
 	v->strand->left = v->kind;
 	v->strand->runs = false;
+	strand_name(b, v->strand, v->name);
 	if (v->kind != TRACE_PREEMPTED)
 		strand_leave_cpu(v->strand);
 }
@@ -471,17 +480,17 @@ static void wake_thread(struct builder *b, const struct event *v)
 {
 	struct strand *s = v->strand;
 	struct timeline_thread *t = s->thread;
-	const struct timeline_thread *own = NULL;
+	const struct strand *own = v->cpu->depth ? NULL : v->cpu->there;
 
-	for (const struct strand *by = v->cpu->there; by; by = by->next)
-		if (by->runs && !v->cpu->depth)
-			own = by->thread;
+	while (own && !own->runs)
+		own = own->next;
 	if (s->left == TRACE_SLEPT)
-		timeline_add(s->out, s->now, v->time, cause_of_sleep(b, s, own, v->name));
+		timeline_add(s->out, s->now, v->time,
+			     cause_of_sleep(b, s, own && own->name >= 0 ? own->name : v->name));
 	s->now = v->time;
 	strand_go_to(b, s, s->cpu == NO_CPU ? v->cpu - b->cpus : s->cpu);
 	t->wakes = grow_or_abort(t->wakes, t->wake_count, sizeof(*t->wakes));
-	t->wakes[t->wake_count++] = (struct timeline_wake){v->time, own};
+	t->wakes[t->wake_count++] = (struct timeline_wake){v->time, own ? own->thread : NULL};
 }
 
 static void wake(struct builder *b, const struct kind_rule *rule, const struct event *v)
@@ -757,6 +766,7 @@ static struct strand strand_of(struct timeline *out)
 			       .cpu = NO_CPU,
 			       .now = INT64_MIN,
 			       .left = TRACE_SLEPT,
+			       .name = -1,
 			       .call = -1,
 			       .faulted_at = NOBODY};
 }
@@ -791,6 +801,12 @@ static int by_number(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
+/* Its turns, and its leaving: some kernels do not trace every switch to it. */
+static bool names_thread(int kind)
+{
+	return kind == TRACE_OWN || kind == TRACE_SLEPT || kind == TRACE_PREEMPTED;
+}
+
 #define THREADS_MOST 65536 /* what further ones did is not known */
 
 /* The threads that the events name. */
@@ -801,7 +817,7 @@ static struct timeline_threads find_threads(const struct trace_file *f)
 	size_t count = 0;
 
 	for (size_t i = 0; i < f->events; i++)
-		if (timeline_kind(f, f->words + i * TRACE_WORDS) == TRACE_OWN) {
+		if (names_thread(timeline_kind(f, f->words + i * TRACE_WORDS))) {
 			tids = grow_or_abort(tids, count, sizeof(*tids));
 			tids[count++] = f->words[i * TRACE_WORDS + TRACE_VALUE];
 		}

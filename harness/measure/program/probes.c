@@ -238,8 +238,7 @@ static int find_in_binary(struct probe_place *p, const char *name, struct err *e
 
 /* --- places --- */
 
-/* As a shell finds it, with links followed; NULL: there is none. */
-static char *find_binary(const char *name)
+char *probe_binary_find(const char *name)
 {
 	const char *path = getenv("PATH");
 	char *copy = strchr(name, '/') || !path ? NULL : or_abort(strdup(path)), *rest = copy, *found = NULL;
@@ -271,7 +270,7 @@ int probe_place_find(const char *text, struct probe_place *out, struct err *e)
 		out->at_return = end > colon + 1 && !strcmp(end, RETURN);
 		if (out->at_return)
 			*end = '\0';
-		out->binary = find_binary(copy);
+		out->binary = probe_binary_find(copy);
 		rc = out->binary ? find_in_binary(out, colon + 1, e)
 				 : err_set(e, -ENOENT, STATUS_USAGE, copy, NULL, "there is no such program or library");
 	}

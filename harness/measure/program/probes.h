@@ -27,6 +27,9 @@ struct probes {
 	char system[TRACE_INSTANCE_NAME]; /* of the events; "": there are none */
 };
 
+/* A program's path, as a shell finds it, with links followed; NULL: there is none. The caller frees. */
+char *probe_binary_find(const char *name);
+
 /* Find a place. STATUS_USAGE if there is no such binary or function, or more than one of its name. Free `binary`. */
 int probe_place_find(const char *text, struct probe_place *out, struct err *e);
 

@@ -33,8 +33,9 @@
 
 #define KERNEL	       "requests"
 #define CALIBRATION_MS 100
-#define PAUSE_MS       5    /* between two looks at the program and its stamps */
-#define ENDING_MS      5000 /* from SIGTERM to SIGKILL */
+#define PAUSE_MS       5	   /* between two looks at the program and its stamps */
+#define ENDING_MS      5000	   /* from SIGTERM to SIGKILL */
+#define BUFFERS_MOST   (2ll << 30) /* for all CPUs and both instances together */
 #define MACHINE	       0
 #define CALLS	       1
 
@@ -113,18 +114,16 @@ static int check_pid(pid_t pid, struct err *e)
 /* The loader drops the environment and the descriptors' trust where a program gets other rights. */
 static int check_command(const struct program_run_request *q, struct err *e)
 {
-	struct probe_place place;
-	char *text = fs_path("%s:0x0", q->command[0]);
+	char *binary = q->stamps ? probe_binary_find(q->command[0]) : NULL;
 	struct stat st;
 	int rc = 0;
 
-	probe_place_find(text, &place, NULL);
-	if (q->stamps && !stat(q->command[0], &st) && st.st_mode & (S_ISUID | S_ISGID))
-		rc = err_set(e, -EPERM, STATUS_USAGE, q->command[0], NULL,
-			     "runs as another user (setuid): it does not take memory for stamps from its caller; use "
-			     "probes (--from, --to)");
-	free(place.binary);
-	free(text);
+	if (binary && !stat(binary, &st) && st.st_mode & (S_ISUID | S_ISGID))
+		rc = err_set(
+		    e, -EPERM, STATUS_USAGE, binary, NULL,
+		    "runs with other rights (setuid, setgid): it does not take memory for stamps from its caller; "
+		    "use probes (--from, --to)");
+	free(binary);
 	return rc;
 }
 
@@ -228,13 +227,16 @@ static int follow_threads(struct program_run *p, struct err *e)
 static int open_traces(struct program_run *p, struct err *e)
 {
 	static const enum trace_set sets[] = {[MACHINE] = TRACE_SET_MACHINE, [CALLS] = TRACE_SET_PROGRAM};
+	int64_t bytes = p->request->buffer_bytes;
 	struct cpulist cpus;
 	int rc = all_cpus(&cpus);
 
 	if (rc)
 		return err_sys(e, rc, "CPUs", "list the");
+	if (bytes > BUFFERS_MOST / 2 / (int64_t)cpulist_count(&cpus))
+		bytes = BUFFERS_MOST / 2 / (int64_t)cpulist_count(&cpus);
 	for (size_t i = 0; !rc && i < 2; i++)
-		rc = trace_open(&p->trace[i], &cpus, (uint64_t)p->request->buffer_bytes, sets[i], e);
+		rc = trace_open(&p->trace[i], &cpus, (uint64_t)bytes, sets[i], e);
 	return rc ? rc : follow_threads(p, e);
 }
 

@@ -421,6 +421,19 @@ static void merge_lost(json_t *about, const json_t *more)
 	}
 }
 
+/* Both together may be more than a file holds. */
+static void note_left(json_t *about, const struct trace_words *all)
+{
+	json_t *more;
+
+	if (!all->left || !all->count)
+		return;
+	more = json_pack("{s:{s:I}, s:{s:I}}", "lost", "0", (json_int_t)all->left, "known_until_ns", "0",
+			 (json_int_t)all->data[(all->count - 1) * TRACE_WORDS + TRACE_TIME]);
+	merge_lost(about, more);
+	json_decref(more);
+}
+
 int trace_read_program(struct trace *machine, struct trace *calls, struct trace_program *p,
 		       const struct clock_conversion *c, struct trace_names *names, struct trace_words *to,
 		       json_t **about, struct err *e)
@@ -438,6 +451,7 @@ int trace_read_program(struct trace *machine, struct trace *calls, struct trace_
 		rc = err_sys(e, -ENOMEM, "trace instance", "read");
 	if (!rc) {
 		merge_lost(*about, about_calls);
+		note_left(*about, to);
 		json_object_set_new(*about, "events", json_integer((json_int_t)to->count));
 	}
 	json_decref(about_calls);

@@ -242,17 +242,15 @@ static enum trace_kind kind_of_leaving(int64_t state)
 	return !(state & ALL) ? TRACE_PREEMPTED : state & STOPPED ? TRACE_STOPPED : TRACE_SLEPT;
 }
 
-static int64_t name_of_next(const struct record *r)
+/* Of the task of a switch; `field`: where its command is. */
+static int64_t name_of_task(const struct record *r, const char *field, int64_t tid)
 {
+	struct trace_names *names = r->reader->names;
 	char command[32];
 
-	record_text(r, "next_comm", command, sizeof(command));
+	record_text(r, field, command, sizeof(command));
 	return trace_names_of_task(
-	    r->reader->names,
-	    r->reader->names->mask &&
-		    !trace_names_is_kernel_thread(r->reader->names, (pid_t)record_number(r, "next_pid"), command)
-		? "a task"
-		: command);
+	    names, names->mask && !trace_names_is_kernel_thread(names, (pid_t)tid, command) ? "a task" : command);
 }
 
 static int keep_next(const struct record *r, int64_t next)
@@ -266,7 +264,7 @@ static int keep_next(const struct record *r, int64_t next)
 		return record_keep(r, TRACE_IDLE, NOTHING, 0);
 	if (is_own(r, next) && !r->reader->program)
 		return record_keep(r, TRACE_OWN, NOTHING, 0);
-	name = name_of_next(r);
+	name = name_of_task(r, "next_comm", next);
 	if (r->reader->program && r->cpu < CPULIST_MAX)
 		r->reader->program->running[r->cpu] = name;
 	if (is_own(r, next))
@@ -284,7 +282,8 @@ static int keep_switch(const struct record *r, const struct event_row *row)
 
 	(void)row;
 	if (is_own(r, previous))
-		rc = record_keep_of(r, kind_of_leaving(record_number(r, "prev_state")), NOTHING, previous);
+		rc = record_keep_of(r, kind_of_leaving(record_number(r, "prev_state")),
+				    r->reader->program ? name_of_task(r, "prev_comm", previous) : NOTHING, previous);
 	return rc ? rc : keep_next(r, record_number(r, "next_pid"));
 }
 
