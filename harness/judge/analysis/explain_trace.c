@@ -29,7 +29,7 @@ static void name_track(const struct explain_tracing *t, const char *what, long l
 					(json_int_t)process, "tid", (json_int_t)track, "args", "name", name));
 }
 
-/* The parts of a timeline between two times, as slices; `*until`: where the slices of this track end so far. */
+/* The parts of a timeline between two times, as slices. */
 static void add_slices(const struct explain_tracing *t, const struct explained *x, const struct timeline *line,
 		       const struct late_message *m, long long process, long long track)
 {

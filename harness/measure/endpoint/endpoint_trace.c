@@ -7,7 +7,6 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/sysroot.h"
 #include "measure/endpoint/endpoint_state.h"
 #include "measure/kernels/kernel.h"
 #include "measure/trace/trace.h"
@@ -17,25 +16,12 @@
 
 /* --- start --- */
 
-static int online_cpus(struct cpulist *out)
-{
-	struct sysroot root;
-	char text[CPULIST_TEXT_MAX];
-	int rc = sysroot_open(&root, NULL, NULL);
-
-	if (rc)
-		return rc;
-	rc = sysroot_line(&root, "/sys/devices/system/cpu/online", text, sizeof(text));
-	sysroot_close(&root);
-	return rc ? rc : cpulist_parse(text, out, NULL, 0);
-}
-
 /* The CPUs where this side runs. A side that sleeps is woken up by other CPUs, and may run anywhere. */
 static int trace_cpus(const struct endpoint *ep, struct cpulist *out)
 {
 	cpulist_clear(out);
 	if (ep->cpu < 0 || !flow_is_busy(&ep->flow, ep->role))
-		return online_cpus(out);
+		return trace_online_cpus(out);
 	cpulist_add(out, (unsigned)ep->cpu);
 	return 0;
 }

@@ -24,7 +24,7 @@
 struct experiment {
 	const struct foreign_request *request;
 	struct environment environment;
-	char host[READING_NAME_MAX], boot[READING_NAME_MAX];
+	char host[MACHINE_NAME_MAX], boot[MACHINE_BOOT_MAX];
 };
 
 /* One run of one arm. */
@@ -40,21 +40,6 @@ struct foreign_run {
 size_t foreign_turn(const struct foreign_request *q, size_t i)
 {
 	return q->arms < 2 ? 0 : (i ^ i / 2) & 1;
-}
-
-static void find_machine(struct experiment *x)
-{
-	struct sysroot root;
-
-	snprintf(x->host, sizeof(x->host), "localhost");
-	gethostname(x->host, sizeof(x->host) - 1);
-	for (char *p = x->host; *p; p++)
-		if (*p == '/')
-			*p = '_';
-	if (sysroot_open(&root, NULL, NULL))
-		return;
-	sysroot_line(&root, "/proc/sys/kernel/random/boot_id", x->boot, sizeof(x->boot));
-	sysroot_close(&root);
 }
 
 /* Errors in describing the machine are reported, but do not end the run. */
@@ -339,7 +324,8 @@ int foreign_measure(const struct foreign_request *q, struct err *e)
 	int rc;
 
 	environment_open(&x.environment, q->interrupted);
-	find_machine(&x);
+	machine_identify(x.host, x.boot);
+	machine_name_folder(x.host);
 	rc = plan_environments(&x, e);
 	for (size_t i = 0; !rc && i < all && !was_interrupted(q); i++) {
 		const struct foreign_arm *arm = &q->arm[foreign_turn(q, i)];

@@ -18,7 +18,6 @@
 #include "common/npy.h"
 #include "common/or_abort.h"
 #include "common/spawn.h"
-#include "common/sysroot.h"
 #include "common/version.h"
 #include "files/rundir/layout.h"
 #include "files/rundir/writer.h"
@@ -42,7 +41,7 @@
 struct program_run {
 	const struct program_run_request *request;
 	struct rundir dir;
-	char host[256], boot[64];
+	char host[MACHINE_NAME_MAX], boot[MACHINE_BOOT_MAX];
 	struct clock_report clock;
 	struct clock_conversion conversion;
 	struct clock_point mono[2]; /* CLOCK_MONOTONIC, before and after */
@@ -193,19 +192,6 @@ static void end_program(struct program_run *p)
 
 /* --- events --- */
 
-static int all_cpus(struct cpulist *out)
-{
-	struct sysroot root;
-	char text[CPULIST_TEXT_MAX];
-	int rc = sysroot_open(&root, NULL, NULL);
-
-	if (!rc) {
-		rc = sysroot_line(&root, "/sys/devices/system/cpu/online", text, sizeof(text));
-		sysroot_close(&root);
-	}
-	return rc ? rc : cpulist_parse(text, out, NULL, 0);
-}
-
 /* A program that is started here is a child of this process, which is therefore followed until then: its own events are
  * not kept, as its own threads are none of the program's. */
 static int follow_threads(struct program_run *p, struct err *e)
@@ -229,7 +215,7 @@ static int open_traces(struct program_run *p, struct err *e)
 	static const enum trace_set sets[] = {[MACHINE] = TRACE_SET_MACHINE, [CALLS] = TRACE_SET_PROGRAM};
 	int64_t bytes = p->request->buffer_bytes;
 	struct cpulist cpus;
-	int rc = all_cpus(&cpus);
+	int rc = trace_online_cpus(&cpus);
 
 	if (rc)
 		return err_sys(e, rc, "CPUs", "list the");
@@ -341,12 +327,11 @@ static void measure_until_end(struct program_run *p, struct err *e)
 	}
 }
 
-static struct clock_point look_at_monotonic(const struct program_run *p)
+static struct clock_point look_at_monotonic(void)
 {
 	struct clock_point at;
 	int64_t before = clock_ticks_begin();
 
-	(void)p;
 	at.ns = monotonic_ns();
 	at.ticks = before + (clock_ticks_end() - before) / 2;
 	return at;
@@ -377,7 +362,7 @@ static int measure_program(struct program_run *p, struct err *e)
 
 	if (!rc)
 		rc = prepare_traces(p, e);
-	p->mono[0] = look_at_monotonic(p);
+	p->mono[0] = look_at_monotonic();
 	/* What is recorded from the start includes the start. */
 	if (!rc && !q->untraced_ns)
 		rc = start_traces(p, e);
@@ -388,7 +373,7 @@ static int measure_program(struct program_run *p, struct err *e)
 		measure_until_end(p, e);
 	if (!rc && !e->status)
 		rc = read_traces(p, e);
-	p->mono[1] = look_at_monotonic(p);
+	p->mono[1] = look_at_monotonic();
 	end_program(p);
 	return rc ? rc : e->status ? -EIO : 0;
 }
@@ -511,41 +496,29 @@ static json_t *describe_requests(const struct program_run *p)
 			 "bookkeeping", "defaults");
 }
 
-static json_t *describe_start(const struct program_run *p, int64_t *ticks)
+static json_t *describe_program_run(const struct program_run *p, int64_t *ticks)
 {
-	struct timespec mono, real, tai;
 	json_t *clock = clock_json(&p->clock);
 	char utc[32];
 
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	clock_gettime(CLOCK_REALTIME, &real);
-	clock_gettime(CLOCK_TAI, &tai);
-	*ticks = clock_ticks_begin();
 	json_object_set_new(clock, "common", json_true());
-	return json_pack(
-	    "{s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:{s:I, s:I, s:I}, s:{s:{s:s, s:[s]}}, s:o, s:b, "
-	    "s:[], s:[], s:{s:i, s:i}}",
-	    "schema", 1, "name", p->request->name, "title", "requests of a program", "source", "kblat trace", "status",
-	    "RUNNING", "variant", "full", "argv", describe_command(p->request->argc, p->request->argv), "version",
-	    kblat_version, "commit", kblat_commit, "started_utc", utc_now(utc, sizeof(utc), 0), "ended_utc", "t0",
-	    "monotonic_ns", (json_int_t)mono.tv_sec * 1000000000 + mono.tv_nsec, "realtime_ns",
-	    (json_int_t)real.tv_sec * 1000000000 + real.tv_nsec, "tai_ns",
-	    (json_int_t)tai.tv_sec * 1000000000 + tai.tv_nsec, "hosts", p->host, "boot_id", p->boot, "roles", "source",
-	    "clock", clock, "valid", 0, "reasons", "warnings", "points", "completed", 1, "total", 1);
+	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:o, s:{s:{s:s, s:[s]}}, s:o, s:b, "
+			 "s:[], s:[], s:{s:i, s:i}}",
+			 "schema", 1, "name", p->request->name, "title", "requests of a program", "source",
+			 "kblat trace", "status", "RUNNING", "variant", "full", "argv",
+			 describe_command(p->request->argc, p->request->argv), "version", kblat_version, "commit",
+			 kblat_commit, "started_utc", utc_now(utc, sizeof(utc), 0), "ended_utc", "t0",
+			 describe_start(ticks), "hosts", p->host, "boot_id", p->boot, "roles", "source", "clock", clock,
+			 "valid", 0, "reasons", "warnings", "points", "completed", 1, "total", 1);
 }
 
 static void find_host(struct program_run *p)
 {
-	struct sysroot root;
-
-	snprintf(p->host, sizeof(p->host), "host");
-	if (!p->request->mask)
-		gethostname(p->host, sizeof(p->host) - 1);
 	snprintf(p->boot, sizeof(p->boot), "unknown");
-	if (sysroot_open(&root, NULL, NULL))
-		return;
-	sysroot_line(&root, "/proc/sys/kernel/random/boot_id", p->boot, sizeof(p->boot));
-	sysroot_close(&root);
+	machine_identify(p->host, p->boot);
+	if (p->request->mask)
+		snprintf(p->host, sizeof(p->host), "host");
+	machine_name_folder(p->host);
 }
 
 static int create_trace_directory(struct program_run *p, struct err *e)
@@ -559,7 +532,7 @@ static int create_trace_directory(struct program_run *p, struct err *e)
 
 	find_host(p);
 	clock_calibrate(CALIBRATION_MS, &p->clock);
-	run = describe_start(p, &ticks);
+	run = describe_program_run(p, &ticks);
 	p->conversion = clock_conversion_from(ticks, p->clock.hz);
 	return rundir_create(&p->dir, p->request->out, &head, json_object(), run, e);
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,6 +26,25 @@ const char *machine_state_sysroot(void)
 	const char *asked = getenv("KBLAT_SYSROOT");
 
 	return asked && *asked ? asked : NULL;
+}
+
+void machine_identify(char *name, char *boot)
+{
+	struct sysroot root;
+
+	snprintf(name, MACHINE_NAME_MAX, "localhost");
+	gethostname(name, MACHINE_NAME_MAX - 1);
+	if (sysroot_open(&root, NULL, NULL))
+		return;
+	sysroot_line(&root, "/proc/sys/kernel/random/boot_id", boot, MACHINE_BOOT_MAX);
+	sysroot_close(&root);
+}
+
+void machine_name_folder(char *name)
+{
+	for (char *p = name; *p; p++)
+		if (*p == '/')
+			*p = '_';
 }
 
 int machine_state_keep(const char *run_path, const char *host, const char *when, bool mask, struct err *e)

@@ -22,6 +22,16 @@ int host_state_take(struct channel *c, const char *run_path, const char *host, c
  * avoid reading thousands of files. run.json contains it as "sysroot". */
 const char *machine_state_sysroot(void);
 
+#define MACHINE_NAME_MAX 256
+#define MACHINE_BOOT_MAX 64
+
+/* This machine's name, of MACHINE_NAME_MAX bytes ("localhost" if it has none), and its boot ID, of MACHINE_BOOT_MAX, which
+ * stays as it is if it cannot be read. */
+void machine_identify(char *name, char *boot);
+
+/* Replaces what a name must not have to become that of a folder. */
+void machine_name_folder(char *name);
+
 /* `when`: "before", "after"; `mask`: hides what identifies a machine (files/state/mask.h). 0 or a negative errno, with which
  * a run goes on without the state. */
 int machine_state_keep(const char *run_path, const char *host, const char *when, bool mask, struct err *e);

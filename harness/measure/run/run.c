@@ -111,7 +111,7 @@ static json_int_t in_ns(const struct timespec *t)
 	return (json_int_t)t->tv_sec * 1000000000 + t->tv_nsec;
 }
 
-static json_t *clocks_at_start(int64_t *ticks)
+json_t *describe_start(int64_t *ticks)
 {
 	struct timespec mono, real, tai;
 
@@ -151,7 +151,7 @@ static json_t *describe_run(const struct spec *spec, const struct run_identity *
 	    "schema", 1, "name", spec->name, "title", spec->title, "source", spec->source, "status", "RUNNING",
 	    "variant", spec->quick ? "quick" : "full", "argv", describe_command(who->argc, who->argv), "version",
 	    kblat_version, "commit", kblat_commit, "started_utc", utc_now(utc, sizeof(utc), 0), "ended_utc", "t0",
-	    clocks_at_start(t0_ticks), "hosts", who->host, "boot_id", who->boot_id, "roles", "coordinator", "clock",
+	    describe_start(t0_ticks), "hosts", who->host, "boot_id", who->boot_id, "roles", "coordinator", "clock",
 	    clock, "valid", 0, "reasons", "warnings");
 	if (sysroot)
 		json_object_set_new(run, "sysroot", json_string(sysroot));
@@ -169,7 +169,7 @@ struct engine {
 	struct run_context context;
 	struct clock_report clock;
 	struct progress progress;
-	char host[256];
+	char host[MACHINE_NAME_MAX];
 	bool warned_of_adapter;
 	struct hosts hosts;
 };
@@ -190,20 +190,12 @@ char *run_parent(const struct spec *spec, const char *out)
 
 static void find_identity(struct engine *g)
 {
-	struct sysroot root;
-
-	snprintf(g->host, sizeof(g->host), "localhost");
-	gethostname(g->host, sizeof(g->host) - 1);
+	_Static_assert(sizeof(g->context.boot_id) == MACHINE_BOOT_MAX, "it has no room for a boot ID");
+	machine_identify(g->host, g->context.boot_id);
 	if (g->request->mask)
 		snprintf(g->host, sizeof(g->host), "%s", hosts_label(&g->hosts, g->host));
-	for (char *p = g->host; *p; p++)
-		if (*p == '/')
-			*p = '_';
+	machine_name_folder(g->host);
 	g->hosts.own = g->host;
-	if (sysroot_open(&root, NULL, NULL))
-		return;
-	sysroot_line(&root, "/proc/sys/kernel/random/boot_id", g->context.boot_id, sizeof(g->context.boot_id));
-	sysroot_close(&root);
 }
 
 static bool run_is_local(const struct run_request *r)

@@ -45,4 +45,7 @@ json_t *describe_resolved(const struct spec *spec);
 /* "argv" of what is recorded: "kblat", and the words after it. A new reference. */
 json_t *describe_command(int argc, char *const *argv);
 
+/* "t0": now, by the system's clocks and, in `*ticks`, by the tick counter. A new reference. */
+json_t *describe_start(int64_t *ticks);
+
 #endif

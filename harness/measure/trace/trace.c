@@ -8,6 +8,7 @@
 
 #include "common/err.h"
 #include "common/or_abort.h"
+#include "common/sysroot.h"
 #include "measure/trace/trace_place.h"
 
 #define SMALLEST_KB "1" /* the kernel rounds it up to its minimum */
@@ -36,6 +37,19 @@ static int trace_write(struct trace *t, const char *file, const char *text, stru
 }
 
 /* --- open --- */
+
+int trace_online_cpus(struct cpulist *out)
+{
+	struct sysroot root;
+	char text[CPULIST_TEXT_MAX];
+	int rc = sysroot_open(&root, NULL, NULL);
+
+	if (rc)
+		return rc;
+	rc = sysroot_line(&root, "/sys/devices/system/cpu/online", text, sizeof(text));
+	sysroot_close(&root);
+	return rc ? rc : cpulist_parse(text, out, NULL, 0);
+}
 
 /* The tick counter itself, or a clock that can be converted to it. */
 static int choose_clock(struct trace *t, struct err *e)

@@ -23,6 +23,9 @@
 struct err;
 struct trace;
 
+/* All CPUs that threads may run on now. 0 or a negative errno. */
+int trace_online_cpus(struct cpulist *out);
+
 /* Create an instance for these CPUs, with a buffer of `bytes` for each, and enable the events of the set; recording is
  * off. STATUS_IMPOSSIBLE and the reason if the machine or the user's rights do not allow it. */
 int trace_open(struct trace **out, const struct cpulist *cpus, uint64_t bytes, enum trace_set set, struct err *e);
