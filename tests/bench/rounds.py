@@ -69,6 +69,7 @@ class Case:
     programs: list
     quantities: tuple = ("p50", "p99", "mean")
     limit: float = 1.0           # of the ratio to the fastest other
+    least: Optional[float] = None  # of the same ratio, where ours must not be less, either
     limited: tuple = ("p50",)    # quantities to which the limit applies
     most: dict = dataclasses.field(default_factory=dict)  # quantity -> the maximum of ours
     beyond: dict = dataclasses.field(default_factory=dict)  # quantity -> by how much ours may exceed the fastest other
@@ -332,7 +333,7 @@ class Tally:
     def json(self):
         ratios, more = self.to_fastest(ratio_to, self.case.quantities), self.to_fastest(differences, self.case.beyond)
         programs = [self.program_json(p) for p in self.case.programs]
-        return {"name": self.case.name, "limit": self.case.limit, "limited": list(self.case.limited), "most": self.case.most,
+        return {"name": self.case.name, "limit": self.case.limit, "least": self.case.least, "limited": list(self.case.limited), "most": self.case.most,
                 "beyond": self.case.beyond, "enough": self.case.enough, "ours_to_fastest": ratios, "ours_beyond_fastest": more,
                 **together(self.judged(ratios, more)), "programs": programs}
 
@@ -351,6 +352,8 @@ class Tally:
                 answers.append(("yes", 0))
             else:
                 answers.append(judge(ratios[q], self.case.limit, q in tables.MORE_IS_BETTER))
+            if self.case.least is not None:
+                answers.append(judge(ratios[q], self.case.least, True))
         answers += [judge(more[q], most, False) for q, most in self.case.beyond.items() if more.get(q)]
         answers += [self.at_most(q, most) for q, most in self.case.most.items()]
         return answers

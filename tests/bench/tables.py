@@ -52,6 +52,8 @@ def answer_text(judged):
 
 
 def ratio_limit(case, quantity):
+    if case.get("least") is not None:
+        return f"ours / it, {quantity} from {case['least']:g} to {case['limit']:g}"
     enough = case.get("enough", {}).get(quantity)
     also = f" or {quantity} <= {amount(enough, quantity)} {UNITS[quantity][1]}" if enough else ""
     return limit_text(quantity, case["limit"]) + also

@@ -54,6 +54,9 @@ assert "0.50 [0.50–4.50]" in tables.table([wide]) and "1.00 [0.50–1.50]" in 
 assert case([3] * 7, [2] * 7, enough={"p50": 4})["answer"] == "yes"
 assert case([1] * 7, [2] * 7, most={"p50": 0.5})["answer"] == "no"
 assert case([1] * 7, [2] * 7, limited=())["answer"] is None
+near = [case([ours] * 7, [100] * 7, limit=1.05, least=0.95) for ours in (97, 103, 94, 106)]
+assert [c["answer"] for c in near] == ["yes", "yes", "no", "no"]
+assert "p50 from 0.95 to 1.05: NO" in tables.table(near)
 assert "<= 1: yes" in tables.table([yes]) and "<= 1: NO" in tables.table([no])
 more = wide["more_rounds"]
 assert f"<= 1: undecided: {more} more rounds" in tables.table([wide]), tables.table([wide])
