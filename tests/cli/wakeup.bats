@@ -59,6 +59,17 @@ load helper
 	PY
 }
 
+@test "several threads wake up at the same time, each on its CPU" {
+	[ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
+	spec w <<-'YAML'
+		settings: {kernel: wakeup, messages: 200, repetitions: 1, warmup: 0, flows: a b, a.source_cpu: 0, b.source_cpu: 1}
+	YAML
+	run_with w
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_eq "$(json "$run_dir/summary.json" '[(name, m["n"]) for name, m in d["points"][0]["metrics"].items()]')" "[('a.wake_ns', 200), ('b.wake_ns', 200)]"
+}
+
 @test "another transport, and a slack or a rate of nothing, are refused" {
 	spec w <<-'YAML'
 		settings: {kernel: wakeup, messages: 10, repetitions: 1, warmup: 0}
