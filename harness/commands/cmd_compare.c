@@ -12,7 +12,6 @@
 #include "judge/compare/compare_aa.h"
 #include "judge/compare/compare_causes.h"
 #include "judge/compare/compare_runs.h"
-#include "judge/compare/compare_table.h"
 #include "judge/compare/comparison.h"
 #include "report/compare_page.h"
 

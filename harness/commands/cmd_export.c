@@ -11,7 +11,6 @@
 #include "judge/analysis/explain_trace.h"
 #include "judge/analysis/samples_csv.h"
 #include "judge/analysis/summary_build.h"
-#include "judge/analysis/summary_csv.h"
 #include "judge/observatory/observatory_csv.h"
 #include "measure/spec/spec.h"
 

@@ -9,7 +9,6 @@
 #include "common/table_print.h"
 #include "files/state/capture.h"
 #include "files/state/diff.h"
-#include "files/state/diff_print.h"
 #include "files/state/load.h"
 #include "files/state/readers.h"
 #include "files/state/sources.h"

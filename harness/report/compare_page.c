@@ -16,7 +16,6 @@
 #include "files/rundir/run_mode.h"
 #include "judge/analysis/summary.h"
 #include "judge/compare/compare_judge.h"
-#include "judge/compare/compare_table.h"
 #include "judge/compare/comparison.h"
 #include "report/answer_page.h"
 #include "report/compare_figures.h"

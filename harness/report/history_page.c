@@ -15,7 +15,7 @@
 #include "report/answer_page.h"
 #include "report/derived.h"
 #include "report/escape.h"
-#include "report/html_table.h"
+#include "report/html.h"
 
 #define WIDTH_MIN 800
 #define WIDTH_MAX 2400

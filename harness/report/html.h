@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "common/table.h"
 #include "judge/claims/claim_verdict.h"
 #include "report/figure.h"
 #include "report/model.h"
@@ -59,5 +60,11 @@ void html_point_link(const struct page *p, const struct report_point *point);
 /* A string from JSON; `otherwise` if it is missing, empty or not a string. */
 const char *html_string(const json_t *object, const char *key, const char *otherwise);
 const char *html_string_at(const json_t *array, size_t i); /* "?" */
+
+/*
+ * A table (common/table.h). Headings can be clicked to sort by; the rows of a group stay together. A time is written for
+ * people, with its nanoseconds in the title. `style`: a class of the table, or ""; `tall`: it scrolls within the page.
+ */
+void html_table(const struct page *p, const struct table *t, const char *style, bool tall);
 
 #endif

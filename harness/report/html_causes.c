@@ -6,7 +6,7 @@
 #include "common/fs.h"
 
 #include "judge/analysis/causes.h"
-#include "report/html_table.h"
+#include "report/html.h"
 
 #define CAUSES_MOST 8 /* per point: the most frequent ones */
 

@@ -9,7 +9,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
-#include "report/html_table.h"
+#include "report/html.h"
 #include "report/labels.h"
 
 #define DISTINCT_MAX 4

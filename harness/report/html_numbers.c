@@ -6,7 +6,7 @@
 #include "common/or_abort.h"
 #include "common/units.h"
 #include "judge/analysis/param.h"
-#include "report/html_table.h"
+#include "report/html.h"
 #include "report/labels.h"
 
 #define CELL_MAX 128

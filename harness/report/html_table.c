@@ -1,4 +1,4 @@
-#include "report/html_table.h"
+#include "report/html.h"
 
 #include <inttypes.h>
 #include <math.h>

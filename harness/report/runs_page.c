@@ -14,7 +14,7 @@
 #include "judge/index/index_file.h"
 #include "judge/index/index_update.h"
 #include "report/escape.h"
-#include "report/html_table.h"
+#include "report/html.h"
 #include "report/runs_table.h"
 
 #define SPARK_WIDTH  180

@@ -8,7 +8,7 @@
 #include "common/or_abort.h"
 #include "common/units.h"
 #include "report/escape.h"
-#include "report/html_table.h"
+#include "report/html.h"
 
 #define OPEN_RUNS   50 /* the newest runs, which are shown; the others are collapsed */
 #define MEDIANS_MAX 4  /* medians of a run's points in its row */

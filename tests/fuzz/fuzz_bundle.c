@@ -15,7 +15,7 @@
 #include "common/sha256.h"
 #include "fuzz.h"
 #include "judge/claims/claims.h"
-#include "study/bundle/artifact.h"
+#include "study/bundle/bundle.h"
 #include "study/bundle/bundle_tar.h"
 
 enum { HEAD = 48, BLOCK = 512, BYTES_MOST = 1 << 16, FILES_MOST = 16 };

@@ -9,7 +9,6 @@
 #include "files/rundir/reader.h"
 #include "fuzz.h"
 #include "judge/analysis/summary_build.h"
-#include "judge/analysis/summary_csv.h"
 #include "judge/analysis/summary_table.h"
 #include "judge/claims/claim_verdict.h"
 #include "judge/claims/claims.h"

@@ -4,7 +4,6 @@
 
 #include "common/err.h"
 #include "files/state/diff.h"
-#include "files/state/diff_print.h"
 #include "files/state/load.h"
 #include "fuzz.h"
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "judge/analysis/summary_build.h"
-#include "judge/analysis/summary_csv.h"
 #include "judge/analysis/summary_json.h"
 #include "judge/analysis/summary_table.h"
 

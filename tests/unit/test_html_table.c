@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "report/html_table.h"
+#include "report/html.h"
 #include "tap.h"
 
 static char *page_of(const struct table *t, const char *style, bool tall)

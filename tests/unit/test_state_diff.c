@@ -5,7 +5,6 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "files/state/diff.h"
-#include "files/state/latency_effect.h"
 #include "files/state/load.h"
 #include "files/state/sources.h"
 #include "tap.h"

@@ -11,7 +11,6 @@
 #include "common/diag.h"
 #include "common/err.h"
 #include "common/or_abort.h"
-#include "files/state/latency_effect.h"
 #include "files/state/load.h"
 #include "files/state/sources.h"
 

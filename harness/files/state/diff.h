@@ -50,4 +50,10 @@ bool diff_words(const json_t *a, const json_t *b, json_t **removed, json_t **add
  */
 json_t *before_after_changes(const char *before_dir, const char *after_dir, struct err *e);
 
+/* Print the result of state_diff on standard output, by class and group; CPUs with the same difference share a line. */
+void diff_print(const json_t *differences);
+
+/* How a difference in `key` affects latencies: a phrase, or "". Static. */
+const char *latency_effect(const char *key);
+
 #endif

@@ -1,4 +1,4 @@
-#include "files/state/diff_print.h"
+#include "files/state/diff.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "files/state/latency_effect.h"
+#include "files/state/diff.h"
 
 #include <fnmatch.h>
 #include <stddef.h>

@@ -10,7 +10,6 @@
 #include "files/rundir/reader.h"
 #include "judge/analysis/notes.h"
 #include "judge/analysis/point_summary.h"
-#include "judge/analysis/summary_csv.h"
 #include "judge/analysis/summary_json.h"
 
 static json_t *host_names(const json_t *run)

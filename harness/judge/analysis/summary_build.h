@@ -4,6 +4,8 @@
 #ifndef KBLAT_ANALYSIS_SUMMARY_BUILD_H
 #define KBLAT_ANALYSIS_SUMMARY_BUILD_H
 
+#include <stdio.h>
+
 #include "judge/analysis/summary.h"
 
 struct err;
@@ -20,5 +22,11 @@ struct summary *summary_of_run(const struct run *run, struct err *e);
 
 /* Write summary.json, summary.csv, points/<nnnn>/summary.json. */
 int summary_write(const char *run_path, const struct summary *summary, struct err *e);
+
+/*
+ * As CSV (RFC 4180), with one row per point and metric: id, valid, every parameter, metric, its statistics, and columns
+ * from blocks (judge/analysis/blocks.h), unless no point has the block. Missing values are empty. 0 or -EIO.
+ */
+int summary_csv(const struct summary *summary, FILE *out);
 
 #endif

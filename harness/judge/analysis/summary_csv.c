@@ -1,4 +1,4 @@
-#include "judge/analysis/summary_csv.h"
+#include "judge/analysis/summary_build.h"
 
 #include <errno.h>
 #include <stdbool.h>

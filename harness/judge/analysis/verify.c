@@ -18,7 +18,6 @@
 #include "judge/analysis/param.h"
 #include "judge/analysis/reduce.h"
 #include "judge/analysis/summary_build.h"
-#include "judge/analysis/summary_csv.h"
 #include "judge/analysis/summary_json.h"
 
 /* --- are derived files as computed anew? --- */

@@ -1,4 +1,4 @@
-#include "judge/compare/compare_answer.h"
+#include "judge/compare/compare_judge.h"
 
 #include <math.h>
 #include <stdio.h>

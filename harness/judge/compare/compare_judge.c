@@ -10,7 +10,6 @@
 #include "common/or_abort.h"
 #include "files/rundir/flows.h"
 #include "judge/analysis/param.h"
-#include "judge/compare/compare_answer.h"
 #include "judge/compare/compare_noise.h"
 #include "judge/compare/compare_perm.h"
 #include "judge/compare/compare_verdict.h"

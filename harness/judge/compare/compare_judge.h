@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "judge/compare/compare_join.h"
 #include "judge/compare/compare_verdict.h"
+#include "judge/compare/comparison.h"
 
 /* comparison_free() it. A negative errno and `e`: there is none. The causes of noise (compare_noise.h) and of late
  * messages and of the machine's state (compare_causes.h) are left out. */
@@ -50,5 +51,8 @@ struct shift {
  */
 int compare_shift(const struct compare_runs *runs, const double (*value)[SHIFT_QUANTILES], uint64_t seed, double alpha,
 		  struct shift *out);
+
+/* Fill in the overall verdict and the sentence that states it from the rest of the result. */
+void compare_answer(struct comparison *c);
 
 #endif

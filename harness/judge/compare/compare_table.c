@@ -1,4 +1,4 @@
-#include "judge/compare/compare_table.h"
+#include "judge/compare/comparison.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "judge/analysis/cause.h"
 #include "judge/compare/compare_runs.h"
@@ -235,5 +236,8 @@ json_t *compare_json_judged(const struct comparison_point *p);
 
 /* "needed", to detect a change of `effect` (a share). */
 json_t *compare_json_needed(const struct comparison_needed *n, double effect);
+
+/* Print it: what was compared, a line for each point and quantity, and the answer. At most 140 columns wide. */
+void compare_table(const struct comparison *c, FILE *out);
 
 #endif

@@ -1,4 +1,4 @@
-#include "measure/import/format_csv.h"
+#include "measure/import/formats.h"
 
 #include <stdlib.h>
 #include <string.h>

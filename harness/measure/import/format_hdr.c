@@ -1,4 +1,4 @@
-#include "measure/import/format_hdr.h"
+#include "measure/import/formats.h"
 
 #include <errno.h>
 #include <math.h>

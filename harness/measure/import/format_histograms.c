@@ -1,4 +1,4 @@
-#include "measure/import/format_histograms.h"
+#include "measure/import/formats.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "measure/import/format_lists.h"
+#include "measure/import/formats.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,10 +3,6 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "measure/import/format_csv.h"
-#include "measure/import/format_hdr.h"
-#include "measure/import/format_histograms.h"
-#include "measure/import/format_lists.h"
 
 const struct import_format import_formats[] = {
     {"csv", "a column of comma-separated values with a header line (also kblat export --samples)", true, true,

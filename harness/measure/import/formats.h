@@ -23,4 +23,26 @@ const struct import_format *format_find(const char *name);
  * "FILE:LINE: cause" for what is wrong with the file. */
 int format_read(const struct import_format *f, struct reading *r, struct err *e);
 
+/* format_csv.c: a column of comma-separated values; also what kblat has exported. */
+int read_csv(struct reading *r, struct err *e);
+
+/* format_hdr.c: logs of HdrHistogram, a line for each interval, with its histogram in the encoding V2, compressed and in
+ * base64. */
+int read_hdr(struct reading *r, struct err *e);
+
+/* format_lists.c: lists of samples, in the order in which they were taken. */
+int read_perftest(struct reading *r, struct err *e);
+int read_sockperf(struct reading *r, struct err *e);
+int read_fio(struct reading *r, struct err *e);
+int read_cyclic_lines(struct reading *r, struct err *e);
+
+/* format_histograms.c: of each bin the lower edge is taken, and how wide it is becomes the resolution. Samples beyond the
+ * last bin, whose values nobody knows, are refused, as is what has only percentiles. */
+int read_cyclic_json(struct reading *r, struct err *e);
+int read_cyclic_histogram(struct reading *r, struct err *e);
+int read_fio_json(struct reading *r, struct err *e);
+int read_netperf(struct reading *r, struct err *e);
+int read_rtla(struct reading *r, struct err *e);
+int read_ucx(struct reading *r, struct err *e); /* has neither samples nor a histogram */
+
 #endif

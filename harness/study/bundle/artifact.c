@@ -1,4 +1,5 @@
-#include "study/bundle/artifact.h"
+#include "judge/claims/claim_verdict.h"
+#include "study/bundle/bundle.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -20,10 +20,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "common/sha256.h"
 
 struct err;
+struct claim_verdicts;
 
 #define BUNDLE_SCHEMA	 1
 #define BUNDLE_INDEX	 "bundle.json"
@@ -76,5 +78,8 @@ uint64_t bundle_size(const struct bundle *b);
  * is not one, is of a later version, or names a file that a bundle cannot have. */
 json_t *bundle_to_json(const struct bundle *b);
 int bundle_from_json(const json_t *j, const char *path, struct bundle *out, struct err *e);
+
+/* ARTIFACT.md: the appendix that describes an artifact in the form that systems conferences ask for. */
+void artifact_write(const struct bundle *b, const struct claim_verdicts *v, FILE *out);
 
 #endif

@@ -19,7 +19,6 @@
 #include "files/rundir/writer.h"
 #include "files/state/mask.h"
 #include "judge/claims/claims.h"
-#include "study/bundle/artifact.h"
 #include "study/bundle/bundle.h"
 #include "study/bundle/bundle_sign.h"
 #include "study/bundle/bundle_tar.h"

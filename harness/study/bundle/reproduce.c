@@ -17,16 +17,14 @@
 #include "files/rundir/reader.h"
 #include "files/state/capture.h"
 #include "files/state/diff.h"
-#include "files/state/diff_print.h"
 #include "files/state/load.h"
 #include "judge/analysis/verify.h"
 #include "judge/claims/claims.h"
 #include "report/answer_page.h"
-#include "report/html_table.h"
+#include "report/html.h"
 #include "study/bundle/bundle.h"
 #include "study/bundle/bundle_sign.h"
 #include "study/bundle/bundle_tar.h"
-#include "study/bundle/reproduce_run.h"
 
 struct reproduction {
 	const struct reproduce_request *request;

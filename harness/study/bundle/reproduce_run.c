@@ -1,4 +1,6 @@
-#include "study/bundle/reproduce_run.h"
+#include "judge/claims/claim_verdict.h"
+#include "study/bundle/bundle.h"
+#include "study/bundle/reproduce.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -12,8 +12,8 @@
 #include "judge/claims/claims.h"
 #include "report/derived.h"
 #include "report/gnuplot.h"
+#include "report/html.h"
 #include "report/html_blocks.h"
-#include "report/html_table.h"
 #include "report/report.h"
 
 /* --- the pages of the runs --- */

@@ -22,7 +22,6 @@
 #include "report/verdict_format.h"
 #include "study/kinds.h"
 #include "study/pairs/pairs_answer.h"
-#include "study/pairs/pairs_page.h"
 #include "study/pairs/pairs_plan.h"
 #include "study/runner.h"
 #include "study/study_record.h"

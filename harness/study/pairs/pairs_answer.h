@@ -62,4 +62,9 @@ json_t *pairs_answer_json(const struct study *s, const struct pairs_answer *a);
 void pairs_answer_table(const struct study *s, const struct pairs_answer *a, FILE *out);
 char *pairs_answer_sentence(const struct pairs_answer *a);
 
+/* The page of all pairs: derived/report.html, with p50 and p99 of each point as matrices (heat maps). `html` (free it)
+ * gets its path; NULL: there is none. 0 or a negative errno and `e`; without gnuplot the page lacks its figures
+ * (STATUS_IMPOSSIBLE). */
+int pairs_page_make(const struct study *s, const struct pairs_answer *answer, char **html, struct err *e);
+
 #endif

@@ -1,4 +1,4 @@
-#include "study/pairs/pairs_page.h"
+#include "study/pairs/pairs_answer.h"
 
 #include <math.h>
 #include <stdlib.h>
