@@ -76,6 +76,40 @@ handoff() {
 	[[ "$(json "$run_dir/summary.json" '[p["warnings"] for p in d["points"]]')" != *involuntary* ]]
 }
 
+@test "messages and acknowledgements that are lost are sent again, and none is missing; without that they are lost" {
+	gcc -shared -fPIC -O2 -o losing.so "$BATS_TEST_DIRNAME/losing.c" -ldl
+	local preload="$(ldd "$KBLAT" | awk '/libasan/ { printf "%s:", $3 }')$PWD/losing.so"
+	handoff retry <<-'YAML'
+		matrix:
+		  - {transport: udp, retry: 10ms, lost_after: 2s, hand: [direct, event, yield], poll: event, size: 100B}
+	YAML
+	run env LOSE=9 LD_PRELOAD="$preload" "$KBLAT" run retry.yaml --no-state --out runs
+	echo "$output"
+	run_dir=${lines[-1]}
+	check_counters '[s["posted"] == s["received"] == 100 and s["bad_payloads"] == 0 and 10 < s["retries"] < 100 for s in (source, sink)]' "[True, True]"
+	assert_eq "$(json "$run_dir/summary.json" '[p["loss"]["lost"] for p in d["points"]]')" "[0, 0, 0]"
+	rm -r runs
+	run env LOSE=9 LD_PRELOAD="$preload" "$KBLAT" run retry.yaml --no-state --out runs --set hand=direct --set retry=0ns --set lost_after=20ms
+	run_dir=${lines[-1]}
+	check_counters '[s["retries"] for s in (source, sink)]' "[0, 0]"
+	assert_eq "$(json "$run_dir/summary.json" 'd["points"][0]["loss"]["lost"] > 10')" True
+}
+
+@test "memory that is registered for each message and messages that nobody waits for arrive whole, too, and take longer" {
+	handoff buffers <<-'YAML'
+		matrix:
+		  - {transport: [shmem, udp], hand: [direct, event], poll: event, size: 64000B, copy: yes, unexpected: [no, yes]}
+		  - {transport: [shmem, udp], hand: [direct, event], poll: event, size: 1000B, copy: no, register: [no, yes]}
+	YAML
+	run "$KBLAT" run buffers.yaml --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	check_counters '[s[k] for s in (source, sink) for k in ("posted", "received", "bad_payloads")]' "[100, 100, 0, 100, 100, 0]"
+	# Six calls of the kernel are in each round trip: the fastest of a hundred with them is slower than the fastest without.
+	json "$run_dir/summary.json" '[p["metrics"]["rtt_ns"]["min"] for p in d["points"]]'
+	assert_eq "$(json "$run_dir/summary.json" '[a["metrics"]["rtt_ns"]["min"] < b["metrics"]["rtt_ns"]["min"] for a, b in zip(d["points"][8::2], d["points"][9::2])]')" "[True, True, True, True]"
+}
+
 # bats test_tags=long
 @test "a duration ends a repetition early, messaging threads end, and nothing counts as lost" {
 	handoff short <<-'YAML'
@@ -98,6 +132,10 @@ handoff() {
 		size=64KiB|a datagram holds at most 65507 bytes
 		transport=verbs op=send|ack and op send: an acknowledgement is a number without a payload
 		transport=shmem depth=1|ack and depth 1: a message and an acknowledgement may be in flight at the same time
+		retry=1ms ack=no|retry without ack: nobody would know that a message was lost
+		retry=2s|the message is given up before it is sent again
+		register=yes|register and copy: memory that is registered need not be copied
+		unexpected=yes copy=no|unexpected and copy no: a kept message must be copied to its user
 		hand=sleep|must be one of direct, spin, event, yield
 		transport=tcp|the kernel handoff does not run over the transport tcp
 		messages=600000000|messages

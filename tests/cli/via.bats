@@ -13,7 +13,7 @@ load helper
 			[ "$status" -eq 0 ]
 		done
 	done
-	assert_eq "$(cd "$ROOT/experiments/via" && echo */ | tr -d /)" "bandwidth-latency message-layer polling-blocking processor-utilisation registration"
+	assert_eq "$(cd "$ROOT/experiments/via" && printf '%s\n' */ | tr -d /)" "$(sed -n 's/^order: \[\(.*\)\]$/\1/p' "$ROOT/experiments/via/study.yaml" | tr -d , | tr ' ' '\n' | sort)"
 	# The baseline, each optimisation alone, all together, and no layer, over each transport.
 	"$KBLAT" run "$ROOT/experiments/via/message-layer" --dry-run --json >points.json
 	assert_eq "$(/usr/bin/python3 -c 'import json

@@ -8,6 +8,7 @@ EFFECTS = {
     'gain_small': 0.72, 'gain_smallest': 0.75, 'gain_large': 0.6, 'rises': 1,
     'poll_small': 0.37, 'poll_large': 0.95, 'adaptive': 1.1,
     'polling_share': 0.99, 'blocking_small': 0.6, 'blocking_large': 0.2, 'machine': 0.8,
+    'keep': 0.01, 'keep_fixed': 0, 'register_each': 25,
     'registering': 15, 'registering_large': 1, 'flat': 0, 'locking': 3, 'locking_large': 1, 'untouched': 3,
 }
 
@@ -25,6 +26,8 @@ def handoff(p, e):
     us = native(size, e) + e['layer']
     us += e['sleep'] if p['hand'] == 'event' else 0
     us += e['copy'] * size + e['copy_fixed'] if p['copy'] else 0
+    us += e['keep'] * size + e['keep_fixed'] if p.get('unexpected') else 0
+    us += e['register_each'] if p.get('register') else 0
     us += e['ack'] + e['ack_share'] * size if p['ack'] else 0
     return half(us)
 
@@ -76,6 +79,15 @@ def layer_claims():
 
 CLAIMS = {'via-message-layer/' + name: changes for name, changes in layer_claims()}
 CLAIMS.update({
+    'via-receive-buffers/registering-adds-verbs': {'register_each': 0},
+    'via-receive-buffers/registering-small-verbs': {'register_each': 5},
+    'via-receive-buffers/copying-adds-verbs': {'copy': 0},
+    'via-receive-buffers/copying-cheaper-small-verbs': {'copy_fixed': 40},
+    'via-receive-buffers/unexpected-adds-verbs': {'keep': 0},
+    'via-receive-buffers/registering-adds': {'register_each': 0},
+    'via-receive-buffers/copying-adds': {'copy': 0},
+    'via-receive-buffers/copying-cheaper-small': {'copy_fixed': 40},
+    'via-receive-buffers/unexpected-adds': {'keep': 0},
     'via-message-layer/no-ack-large': {'ack_share': 0.02},
     'via-message-layer/no-copy-average': {'copy': 0},
     'via-message-layer/no-copy-small': {'copy_fixed': 20},

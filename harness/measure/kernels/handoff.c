@@ -6,6 +6,7 @@
 
 #include "common/err.h"
 #include "common/or_abort.h"
+#include "measure/kernels/register.h"
 
 #define FIELD(f) offsetof(struct handoff_settings, f)
 
@@ -24,6 +25,15 @@ static const struct opt handoff_options[] = {
      "acknowledge every message by a message for which its sender waits"},
     {"copy", OPT_BOOL, FIELD(copy), "yes", 0, 0, NULL,
      "copy payloads between the user's memory and the transport's buffers, on both sides"},
+    {"unexpected", OPT_BOOL, FIELD(unexpected), "no", 0, 0, NULL,
+     "messages arrive before anybody waits for them, so the layer keeps each in memory of its own, from where it is "
+     "copied to the user's (one copy more; needs copy)"},
+    {"register", OPT_BOOL, FIELD(registers), "no", 0, 0, NULL,
+     "register the user's memory for each message, on both sides, and undo that afterwards, instead of copying; "
+     "without a device, lock and unlock it"},
+    {"retry", OPT_TIME, FIELD(retry), "0ns", 0, 60000000000, NULL,
+     "send a message again that was not acknowledged in this time, until lost_after (unreliable transports); 0: "
+     "never"},
     {"duration", OPT_TIME, FIELD(duration), "0ns", 0, 3600000000000, NULL,
      "time limit of a repetition, if `messages` are not done before; 0: none"},
     {"lost_after", OPT_TIME, FIELD(lost_after), "1s", 1000, 60000000000, NULL,
@@ -123,12 +133,26 @@ static int handoff_check(const void *settings, const struct transport_config *co
 	const struct handoff_settings *s = settings;
 
 	(void)traits;
-	if (!s->ack || config->depth > 1)
+	if (s->ack && config->depth < 2)
+		snprintf(why, why_size,
+			 "ack and depth %lld: a message and an acknowledgement may be in flight at the same time; use "
+			 "depth 2 or more",
+			 (long long)config->depth);
+	else if (s->retry && !s->ack)
+		snprintf(why, why_size, "retry without ack: nobody would know that a message was lost; use ack yes");
+	else if (s->retry >= s->lost_after)
+		snprintf(why, why_size,
+			 "retry %lld ns and lost_after %lld ns: the message is given up before it is "
+			 "sent again; use a shorter retry",
+			 (long long)s->retry, (long long)s->lost_after);
+	else if (s->registers && s->copy)
+		snprintf(why, why_size, "register and copy: memory that is registered need not be copied; use copy no");
+	else if (s->unexpected && !s->copy)
+		snprintf(why, why_size,
+			 "unexpected and copy no: a kept message must be copied to its user; use copy "
+			 "yes");
+	else
 		return 0;
-	snprintf(why, why_size,
-		 "ack and depth %lld: a message and an acknowledgement may be in flight at the same time; use depth 2 "
-		 "or more",
-		 (long long)config->depth);
 	return -EINVAL;
 }
 
@@ -140,6 +164,7 @@ static void handoff_close(void *arg)
 
 	memory_free(&side->in);
 	memory_free(&side->out);
+	memory_free(&side->kept);
 	free(side);
 }
 
@@ -153,6 +178,8 @@ static int handoff_open(const void *settings, const struct kernel_place *place, 
 	rc = memory_alloc(&side->in, (size_t)s->size, place->numa_node, e);
 	if (!rc)
 		rc = memory_alloc(&side->out, (size_t)s->size, place->numa_node, e);
+	if (!rc && s->unexpected)
+		rc = memory_alloc(&side->kept, (size_t)s->size, place->numa_node, e);
 	if (rc) {
 		handoff_close(side);
 		return rc;
@@ -166,6 +193,12 @@ static int handoff_start(void *arg, unsigned repetition, struct err *e)
 	struct handoff_side *side = arg;
 
 	(void)repetition, (void)e;
+	/* The endpoint has locked all of its memory, including the user's. */
+	register_unlock(side->in.data, side->in.size);
+	register_unlock(side->out.data, side->out.size);
+	side->next = 0;
+	side->retries = 0;
+	side->failed = NULL;
 	handover_reset(&side->message);
 	handover_reset(&side->ack);
 	atomic_flag_clear(&side->posting);
@@ -178,8 +211,13 @@ static int handoff_start(void *arg, unsigned repetition, struct err *e)
 
 static int handoff_finish(void *arg, struct counters *c, struct err *e)
 {
-	(void)arg, (void)c, (void)e;
-	return 0;
+	const struct handoff_side *side = arg;
+
+	c->retries = side->retries;
+	if (!side->failed)
+		return 0;
+	return err_set(e, side->failure, STATUS_FAILED, "the user's memory", side->failed,
+		       "%s; is the limit on locked memory (ulimit -l) large enough?", strerror(-side->failure));
 }
 
 static const struct kernel_side_ops handoff_side_ops = {

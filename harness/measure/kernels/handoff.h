@@ -8,8 +8,9 @@
  *               acknowledgement (ack), then for the answer; at the sink the other way round
  *   messenger   receives: acknowledges (ack), copies the payload to the user's memory (copy), hands it over
  *
- * With `hand: direct` there is no messenger, and the user's thread does that itself. The layer does
- * not retransmit: lost messages are counted, as in every kernel.
+ * With `hand: direct` there is no messenger, and the user's thread does that itself. Messages that
+ * were not acknowledged in time are sent again if `retry` says so; the receiver acknowledges a
+ * repeated one again and drops it. What is lost in spite of that is counted, as in every kernel.
  */
 #ifndef KBLAT_KERNELS_HANDOFF_H
 #define KBLAT_KERNELS_HANDOFF_H
@@ -24,8 +25,9 @@ enum handoff_hand { HANDOFF_DIRECT, HANDOFF_SPIN, HANDOFF_EVENT, HANDOFF_YIELD }
 
 struct handoff_settings {
 	int64_t messages, size, duration, lost_after, link_rate;
-	int hand; /* enum handoff_hand */
-	bool ack, copy, check;
+	int64_t retry; /* 0: never */
+	int hand;      /* enum handoff_hand */
+	bool ack, copy, check, registers, unexpected;
 };
 
 /* An acknowledgement carries the number of the message that it acknowledges, with this bit set.
@@ -35,7 +37,11 @@ struct handoff_settings {
 /* What the threads of one side share. */
 struct handoff_side {
 	struct handover message, ack; /* from the messenger to the user */
-	struct memory in, out;	      /* with copy: the user's own memory, from and to which messages are copied */
+	/* With copy, the user's own memory, from and to which messages are copied; with register, it is registered
+	 * for each message. */
+	struct memory in, out;
+	struct memory kept; /* of the layer, for a message that its user has not asked for yet (unexpected) */
+	void *in_handle, *out_handle;
 	_Alignas(64) atomic_flag posting;
 	_Alignas(64) uint32_t posted, done; /* including acknowledgements; of the posting thread */
 	uint32_t until_signal;
@@ -45,6 +51,10 @@ struct handoff_side {
 	/* direct: an acknowledgement, or a message, arrived while the other was awaited */
 	bool is_acked, is_pending;
 	uint32_t acked, pending;
+	uint32_t next;	    /* of the receiving thread: messages with lower numbers are repeated ones */
+	int64_t retries;    /* of the user's thread */
+	const char *failed; /* what the user's memory could not be: "register" */
+	int failure;
 };
 
 enum { HANDOFF_T_SUBM, HANDOFF_T_SEEN, HANDOFF_T_BACK };

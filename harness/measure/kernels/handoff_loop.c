@@ -72,7 +72,11 @@ ALWAYS int handoff_run_source(struct worker *w, void *state, const unsigned choi
 
 		handoff_fill(w, t, seq, choices);
 		stamp = T(begin)(t);
-		rc = handoff_post(w, t, seq, choices);
+		rc = handoff_hold_in(w, t);
+		if (!rc)
+			rc = handoff_hold_out(w, t);
+		if (!rc)
+			rc = handoff_post(w, t, seq, choices);
 		if (!likely(rc == 0))
 			break;
 		w->column[HANDOFF_T_SUBM][seq] = stamp;
@@ -82,6 +86,12 @@ ALWAYS int handoff_run_source(struct worker *w, void *state, const unsigned choi
 			rc = handoff_await_answer(w, t, &wait, seq, &data, choices);
 		if (rc < 0)
 			break;
+		const int failed = handoff_drop_both(w, t);
+
+		if (!likely(failed == 0)) {
+			rc = failed;
+			break;
+		}
 		if (likely(rc > 0)) {
 			w->column[HANDOFF_T_BACK][seq] = stamp = T(end)(t);
 			w->counters.received++;
@@ -97,7 +107,7 @@ ALWAYS int handoff_run_source(struct worker *w, void *state, const unsigned choi
 	w->counters.posted = seq;
 	w->counters.completed = seq;
 	atomic_store(&w->progress, seq);
-	return rc < 0 ? rc : 0;
+	return handoff_drop_rest(w, t, rc < 0 ? rc : 0);
 }
 
 ALWAYS int handoff_run_sink(struct worker *w, void *state, const unsigned choices)
@@ -113,14 +123,21 @@ ALWAYS int handoff_run_sink(struct worker *w, void *state, const unsigned choice
 		const void *data = NULL;
 		struct handoff_wait wait = {.deadline = INT64_MAX, .progress = n};
 
-		rc = handoff_await_message(w, t, &wait, &seq, &data, choices);
+		rc = handoff_hold_in(w, t);
+		if (rc)
+			break;
+		do
+			rc = handoff_await_message(w, t, &wait, &seq, &data, choices);
+		while (rc == 0);
 		if (rc < 0)
 			break;
-		if (rc == 0)
-			continue;
+		rc = handoff_drop_in(w, t);
 		handoff_examine(w, data, seq);
 		handoff_fill(w, t, seq, choices);
-		rc = handoff_post(w, t, seq, choices);
+		if (!rc)
+			rc = handoff_hold_out(w, t);
+		if (!rc)
+			rc = handoff_post(w, t, seq, choices);
 		if (!likely(rc == 0))
 			break;
 		n++;
@@ -130,6 +147,8 @@ ALWAYS int handoff_run_sink(struct worker *w, void *state, const unsigned choice
 			rc = handoff_await_ack(w, t, &wait, seq, choices);
 		}
 		if (rc >= 0)
+			rc = handoff_drop_out(w, t);
+		if (!rc)
 			rc = handoff_make_room(w, t, n, choices);
 		if (rc < 0 || seq + 1 >= w->messages)
 			break;
@@ -137,7 +156,7 @@ ALWAYS int handoff_run_sink(struct worker *w, void *state, const unsigned choice
 	w->counters.received = n;
 	w->counters.posted = n;
 	atomic_store(&w->progress, n);
-	return rc < 0 && rc != -EINTR ? rc : 0;
+	return handoff_drop_rest(w, t, rc < 0 && rc != -EINTR ? rc : 0);
 }
 
 #define HANDOFF_CAN_BE(choices)                                                                                        \
@@ -174,7 +193,8 @@ static void handoff_end_user(struct worker *w)
 static int handoff_as_user(struct worker *w, kernel_loop *run)
 {
 	const struct handoff_settings *s = w->settings;
-	const int rc = round_trip_run(w, s->hand == HANDOFF_DIRECT && w->poll_recv != POLL_BUSY, s->lost_after, run);
+	const int rc = round_trip_run(w, s->hand == HANDOFF_DIRECT && w->poll_recv != POLL_BUSY,
+				      s->retry ? s->retry : s->lost_after, run);
 
 	handoff_end_user(w);
 	return rc;
@@ -260,14 +280,14 @@ ALWAYS int handoff_deliver(struct worker *w, struct TRANSPORT *t, const struct h
 		handover_give(&side->ack, got & ~HANDOFF_ACK, NULL, m->wakes);
 		return 0;
 	}
+	if (handoff_is_repeated(side, got))
+		return handoff_drop_repeated(w, t, got, hand);
 	if (w->column[HANDOFF_T_SEEN] && likely(got < w->messages))
 		w->column[HANDOFF_T_SEEN][got] = T(end)(t);
 	if (m->acks)
 		rc = handoff_acknowledge(w, t, got, hand);
-	if (m->copies) {
-		memcpy(side->in.data, data, handoff_payload(w));
-		data = side->in.data;
-	}
+	if (m->copies)
+		data = handoff_take_copy(w, data);
 	handover_give(&side->message, got, data, m->wakes);
 	return rc;
 }

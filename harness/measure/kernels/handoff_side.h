@@ -11,6 +11,7 @@
 
 #include "measure/kernels/handoff.h"
 #include "measure/kernels/loop.h"
+#include "measure/kernels/register.h"
 
 /* Choices made at set-up, constant in each instance of a user's loop. The two lowest bits are the
  * kind of hand-over. */
@@ -24,6 +25,91 @@ static size_t handoff_payload(const struct worker *w)
 
 	return (size_t)s->size - w->transport->overhead;
 }
+
+/* --- the user's memory, registered for each message --- */
+
+static int handoff_hold(struct worker *w, struct TRANSPORT *t, struct memory *m, void **handle)
+{
+	struct handoff_side *side = w->side;
+	const int rc = TRANSPORT_REGISTERS ? T(register_memory)(t, m->data, handoff_payload(w), handle)
+					   : register_lock(m->data, handoff_payload(w));
+
+	if (rc) {
+		side->failed = "register";
+		side->failure = rc;
+	}
+	return rc;
+}
+
+static int handoff_drop(struct worker *w, struct TRANSPORT *t, struct memory *m, void **handle)
+{
+	struct handoff_side *side = w->side;
+	const int rc =
+	    TRANSPORT_REGISTERS ? T(deregister_memory)(t, *handle) : register_unlock(m->data, handoff_payload(w));
+
+	*handle = NULL;
+	if (rc) {
+		side->failed = "deregister";
+		side->failure = rc;
+	}
+	return rc;
+}
+
+/* These calls take microseconds, so a branch does not count. */
+ALWAYS bool handoff_registers(const struct worker *w)
+{
+	const struct handoff_settings *s = w->settings;
+
+	return s->registers;
+}
+
+ALWAYS int handoff_hold_out(struct worker *w, struct TRANSPORT *t)
+{
+	struct handoff_side *side = w->side;
+
+	return handoff_registers(w) ? handoff_hold(w, t, &side->out, &side->out_handle) : 0;
+}
+
+ALWAYS int handoff_hold_in(struct worker *w, struct TRANSPORT *t)
+{
+	struct handoff_side *side = w->side;
+
+	return handoff_registers(w) ? handoff_hold(w, t, &side->in, &side->in_handle) : 0;
+}
+
+ALWAYS int handoff_drop_out(struct worker *w, struct TRANSPORT *t)
+{
+	struct handoff_side *side = w->side;
+
+	return handoff_registers(w) ? handoff_drop(w, t, &side->out, &side->out_handle) : 0;
+}
+
+ALWAYS int handoff_drop_in(struct worker *w, struct TRANSPORT *t)
+{
+	struct handoff_side *side = w->side;
+
+	return handoff_registers(w) ? handoff_drop(w, t, &side->in, &side->in_handle) : 0;
+}
+
+ALWAYS int handoff_drop_both(struct worker *w, struct TRANSPORT *t)
+{
+	const int rc = handoff_drop_in(w, t);
+
+	return rc ? rc : handoff_drop_out(w, t);
+}
+
+/* At the end of a repetition, which may have been stopped: what is still registered with the device. */
+static int handoff_drop_rest(struct worker *w, struct TRANSPORT *t, int rc)
+{
+	struct handoff_side *side = w->side;
+	int failed = side->in_handle ? handoff_drop_in(w, t) : 0;
+
+	if (side->out_handle && !failed)
+		failed = handoff_drop_out(w, t);
+	return rc ? rc : failed;
+}
+
+/* --- posting --- */
 
 /* If messages are acknowledged, both threads of a side post. If both are real-time threads on the
  * same CPU, one that spins would keep the other from ever releasing the lock, so it yields; at once
@@ -131,6 +217,52 @@ ALWAYS int handoff_acknowledge(struct worker *w, struct TRANSPORT *t, uint32_t s
 	return rc;
 }
 
+/* --- receiving --- */
+
+/* Was it already received? Its acknowledgement may have been lost, so it is acknowledged again. */
+ALWAYS bool handoff_is_repeated(struct handoff_side *side, uint32_t seq)
+{
+	if (seq < side->next)
+		return true;
+	side->next = seq + 1;
+	return false;
+}
+
+/* Where the send queue has no room, the other side will ask once more. */
+static __attribute__((cold, noinline)) int handoff_drop_repeated(struct worker *w, struct TRANSPORT *t, uint32_t seq,
+								 const enum handoff_hand hand)
+{
+	const struct handoff_settings *s = w->settings;
+	struct handoff_side *side = w->side;
+	bool is_full;
+	int rc;
+
+	if (!s->ack)
+		return 0;
+	if (hand != HANDOFF_DIRECT)
+		handoff_lock(side, hand);
+	rc = handoff_reap(w, t, side);
+	is_full = side->posted - side->done + 2 > w->depth;
+	if (hand != HANDOFF_DIRECT)
+		handoff_unlock(side);
+	return rc || is_full ? rc : handoff_acknowledge(w, t, seq, hand);
+}
+
+ALWAYS bool handoff_keeps(const struct worker *w)
+{
+	const struct handoff_settings *s = w->settings;
+
+	return s->unexpected;
+}
+
+/* Copies a message to the user's memory, or, if the user has not asked for it, to the layer's. */
+ALWAYS const void *handoff_take_copy(struct worker *w, const void *data)
+{
+	struct handoff_side *side = w->side;
+
+	return memcpy(handoff_keeps(w) ? side->kept.data : side->in.data, data, handoff_payload(w));
+}
+
 /* --- waiting for a messenger --- */
 
 struct handoff_wait {
@@ -149,7 +281,7 @@ ALWAYS int handoff_nap(struct worker *w, struct handover *h, const struct handof
 
 	if (must_end(w, wait->progress))
 		return -EINTR;
-	return unless_stopped(w, handover_sleep(h, w->lossy ? s->lost_after : 0));
+	return unless_stopped(w, handover_sleep(h, !w->lossy ? 0 : s->retry ? s->retry : s->lost_after));
 }
 
 /* Between two looks at the shared variable. A user that shares its messenger's CPU lets that run. */
@@ -208,13 +340,20 @@ ALWAYS int handoff_receive(struct worker *w, struct TRANSPORT *t, const struct h
 		if ((w->poll_recv != POLL_BUSY || rounds % IDLE_ROUNDS_TO_LOOK == 0) && handoff_is_late(w, t, wait))
 			return 0;
 	}
-	if (!(got & HANDOFF_ACK)) {
+	if (!(got & HANDOFF_ACK) && !handoff_is_repeated(side, got)) {
 		side->is_pending = true;
 		side->pending = got;
 		return 1;
 	}
-	side->is_acked = true;
-	side->acked = got & ~HANDOFF_ACK;
+	if (got & HANDOFF_ACK) {
+		side->is_acked = true;
+		side->acked = got & ~HANDOFF_ACK;
+	} else {
+		const int failed = handoff_drop_repeated(w, t, got, HANDOFF_DIRECT);
+
+		if (failed)
+			return failed;
+	}
 	const int rc = T(release)(t);
 
 	return rc ? rc : 1;
@@ -236,37 +375,49 @@ ALWAYS int handoff_take_direct(struct worker *w, struct TRANSPORT *t, const stru
 	if (w->column[HANDOFF_T_SEEN] && *seq < w->messages)
 		w->column[HANDOFF_T_SEEN][*seq] = T(end)(t);
 	rc = choices & HANDOFF_ACKS ? handoff_acknowledge(w, t, *seq, HANDOFF_DIRECT) : 0;
-	if (choices & HANDOFF_COPIES) {
-		memcpy(side->in.data, *data, handoff_payload(w));
-		*data = side->in.data;
-	}
+	if (choices & HANDOFF_COPIES)
+		*data = handoff_take_copy(w, *data);
 	return rc ? rc : 1;
 }
 
 /* --- both --- */
 
+/* The user asks for its message, which has been kept. */
+ALWAYS void handoff_claim(struct worker *w, const void **data)
+{
+	struct handoff_side *side = w->side;
+
+	if (handoff_keeps(w)) {
+		memcpy(side->in.data, *data, handoff_payload(w));
+		*data = side->in.data;
+	}
+}
+
 ALWAYS int handoff_await_message(struct worker *w, struct TRANSPORT *t, const struct handoff_wait *wait, uint32_t *seq,
 				 const void **data, const unsigned choices)
 {
 	struct handoff_side *side = w->side;
+	int rc;
 
 	if (HANDOFF_HAND(choices) == HANDOFF_DIRECT)
-		return handoff_take_direct(w, t, wait, seq, data, choices);
-	return handoff_take(w, t, &side->message, wait, seq, data, HANDOFF_HAND(choices));
+		rc = handoff_take_direct(w, t, wait, seq, data, choices);
+	else
+		rc = handoff_take(w, t, &side->message, wait, seq, data, HANDOFF_HAND(choices));
+	if (likely(rc > 0))
+		handoff_claim(w, data);
+	return rc;
 }
 
 /* A user that receives itself treats a later message as an acknowledgement, in case the
  * acknowledgement itself was lost. */
-ALWAYS int handoff_await_ack(struct worker *w, struct TRANSPORT *t, const struct handoff_wait *wait, uint32_t seq,
-			     const unsigned choices)
+ALWAYS int handoff_await_ack_once(struct worker *w, struct TRANSPORT *t, const struct handoff_wait *wait, uint32_t seq,
+				  const unsigned choices)
 {
 	struct handoff_side *side = w->side;
 	const void *none;
 	uint32_t got = seq;
 	int rc = 1;
 
-	if (!(choices & HANDOFF_ACKS))
-		return 1;
 	if (HANDOFF_HAND(choices) != HANDOFF_DIRECT) {
 		do
 			rc = handoff_take(w, t, &side->ack, wait, &got, &none, HANDOFF_HAND(choices));
@@ -276,6 +427,34 @@ ALWAYS int handoff_await_ack(struct worker *w, struct TRANSPORT *t, const struct
 	while (rc > 0 && !(side->is_acked && side->acked == seq) && !side->is_pending)
 		rc = handoff_receive(w, t, wait);
 	return rc;
+}
+
+/* Sends the message again whenever it was not acknowledged for `retry`. */
+ALWAYS int handoff_await_ack(struct worker *w, struct TRANSPORT *t, const struct handoff_wait *wait, uint32_t seq,
+			     const unsigned choices)
+{
+	struct handoff_side *side = w->side;
+	const struct handoff_settings *s = w->settings;
+	const int64_t every = clock_from_ns(&w->clock, s->retry);
+	struct handoff_wait once = *wait;
+	int rc;
+
+	if (!(choices & HANDOFF_ACKS))
+		return 1;
+	if (!s->retry)
+		return handoff_await_ack_once(w, t, wait, seq, choices);
+	for (;;) {
+		once.deadline = T(begin)(t) + every;
+		rc = handoff_await_ack_once(w, t, &once, seq, choices);
+		if (likely(rc) || once.deadline >= wait->deadline)
+			return rc;
+		side->retries++;
+		rc = handoff_make_room(w, t, once.progress, choices);
+		if (!rc)
+			rc = handoff_post(w, t, seq, choices);
+		if (rc)
+			return rc;
+	}
 }
 
 /* Return the buffer that the user has read. If there is a messenger, it has already returned the
