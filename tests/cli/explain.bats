@@ -97,30 +97,41 @@ resting=(poll=event pause=1ms messages=10000)
 	assert_eq "$(own_instances)" ""
 }
 
+# Kills a run while it traces: $left. Beside other suites, the runs of which sweep too, what it leaves may be gone at once.
+leave_instances() {
+	trips "${resting[@]}"
+	await_trips
+	kill -9 "$pid" "${endpoints[@]}"
+	wait "$pid" || true
+	left=$(instances | grep -E -- "-(${endpoints[0]}|${endpoints[1]})-" || true)
+	rm -rf /dev/shm/kblat-"$(id -u)"-"${endpoints[0]}"-* /dev/shm/kblat-"$(id -u)"-"${endpoints[1]}"-*
+}
+
+are_gone() { [ -z "$(instances | grep -Fx -- "$left" || true)" ]; }
+
 # bats test_tags=long
 @test "what a killed run leaves, and would trace on, is removed by the next run, explained or not, and by doctor" {
 	needs_tracefs
-	for next in explain no doctor; do
-		trips "${resting[@]}"
-		await_trips
-		kill -9 "$pid" "${endpoints[@]}"
+	local left said=""
+	for next in yes no; do
+		for _ in 1 2 3 4 5; do
+			leave_instances
+			[ -z "$left" ] || break
+		done
+		[ -n "$left" ]
+		trips "${resting[@]}" duration=100ms explain=$next
 		wait "$pid" || true
-		[ -n "$(own_instances)" ]
-		rm -rf /dev/shm/kblat-"$(id -u)"-"${endpoints[0]}"-* /dev/shm/kblat-"$(id -u)"-"${endpoints[1]}"-*
-		case $next in
-		explain) trips "${resting[@]}" duration=100ms ;;
-		no) trips "${resting[@]}" duration=100ms explain=no ;;
-		doctor)
-			state_of_this_machine
-			"$KBLAT" doctor --json >doctor.json || true
-			assert_eq "$(json doctor.json '[c["data"]["removed"] >= 1 for c in d["checks"] if c["name"] == "trace instances"]')" "[True]"
-			continue
-			;;
-		esac
-		wait "$pid" || true
-		assert_eq "$(own_instances)" ""
+		are_gone
 	done
-	assert_eq "$(own_instances)" ""
+	state_of_this_machine
+	for _ in 1 2 3 4 5; do
+		leave_instances
+		"$KBLAT" doctor --json >doctor.json || true
+		are_gone
+		said=$(json doctor.json '[c["data"]["removed"] >= 1 for c in d["checks"] if c["name"] == "trace instances"]')
+		[ "$said" != "[True]" ] || break
+	done
+	assert_eq "$said" "[True]"
 }
 
 @test "an instance whose process hidepid hides is not taken for one that was left; it goes once the process has ended" {
@@ -136,14 +147,13 @@ resting=(poll=event pause=1ms messages=10000)
 		unshare --mount sh -c 'mount -t proc -o hidepid=2,gid=65533 proc /proc && exec setpriv --bounding-set=-sys_ptrace,-kill "$@"' sh "$@"
 	}
 	run ! hiding test -e "/proc/$hidden"
-	hiding "$KBLAT" doctor --json >doctor.json || true
+	hiding "$KBLAT" doctor --json >/dev/null || true
 	left=$(instances)
 	kill "$hidden"
 	wait "$hidden" || true
-	hiding "$KBLAT" doctor --json >later.json || true
+	hiding "$KBLAT" doctor --json >/dev/null || true
 	[[ $left == *"$name"* ]]
 	[[ $(instances) != *"$name"* ]]
-	assert_eq "$(json doctor.json '[c["data"]["removed"] for c in d["checks"] if c["name"] == "trace instances"]')" "[0]"
 }
 
 @test "inside a PID namespace there are no causes, and the run says why" {
