@@ -61,9 +61,13 @@ void html_point_link(const struct page *p, const struct report_point *point);
 const char *html_string(const json_t *object, const char *key, const char *otherwise);
 const char *html_string_at(const json_t *array, size_t i); /* "?" */
 
+/* A word, and whether it is good. */
+void html_verdict(const struct page *p, enum tone tone, const char *text);
+
 /*
  * A table (common/table.h). Headings can be clicked to sort by; the rows of a group stay together. A time is written for
  * people, with its nanoseconds in the title. `style`: a class of the table, or ""; `tall`: it scrolls within the page.
+ * Without any label there is no line of headings.
  */
 void html_table(const struct page *p, const struct table *t, const char *style, bool tall);
 

@@ -8,14 +8,8 @@
 
 #define OPEN_MAX 4 /* maximum number of cases that are not collapsed */
 
-static const char *const styles[] = {[CLAIM_HOLDS] = "yes", [CLAIM_FAILS] = "bad", [CLAIM_NOT_JUDGED] = "unsaid"};
-
-static void write_verdict(const struct page *p, enum claim_outcome verdict)
-{
-	html_printf(p, "<span class=\"%s\">", styles[verdict]);
-	html_text(p, claim_outcome_names[verdict]);
-	html_printf(p, "</span>");
-}
+static const enum tone tones[] = {
+    [CLAIM_HOLDS] = TONE_GOOD, [CLAIM_FAILS] = TONE_BAD, [CLAIM_NOT_JUDGED] = TONE_NEUTRAL};
 
 /* If a claim could not be judged, all of its cases have the same reason. */
 static bool adds_reason(const struct claim_verdict *claim, const struct claim_case *one)
@@ -30,7 +24,7 @@ static void write_case(const struct page *p, const struct claim_verdict *claim, 
 	html_printf(p, "</b> ");
 	html_text(p, one->measured);
 	html_printf(p, " ");
-	write_verdict(p, one->verdict);
+	html_verdict(p, tones[one->verdict], claim_outcome_names[one->verdict]);
 	if (adds_reason(claim, one)) {
 		html_printf(p, ": ");
 		html_text(p, one->why);
@@ -53,36 +47,38 @@ static void write_cases(const struct page *p, const struct claim_verdict *claim)
 	html_printf(p, "</ul></details>");
 }
 
-static void write_claim(const struct page *p, const struct claim_verdict *claim, bool several)
+/* Why, and the cases of a claim that has several. The caller frees. */
+static char *why_and_cases(const struct page *p, const struct claim_verdict *claim)
 {
-	html_printf(p, "<tr><td>");
-	write_verdict(p, claim->verdict);
-	html_printf(p, "</td>");
-	if (several) {
-		html_printf(p, "<td>");
-		html_text(p, claim->experiment);
-		html_printf(p, "</td>");
-	}
-	html_printf(p, "<td>");
-	html_text(p, claim->claim);
-	html_printf(p, "<br><span class=\"soft\">");
-	html_text(p, claim->id);
-	if (*claim->source) {
-		html_printf(p, "; ");
-		html_text(p, claim->source);
-	}
-	html_printf(p, "</span></td><td>");
-	html_text(p, claim->measured_by_source);
-	html_printf(p, "</td><td>");
-	html_text(p, claim->measured);
-	html_printf(p, "<br><span class=\"soft\">");
-	html_text(p, claim->metric);
-	html_printf(p, ": ");
-	html_text(p, claim->wanted);
-	html_printf(p, "</span></td><td>");
-	html_text(p, claim->why);
-	write_cases(p, claim);
-	html_printf(p, "</td></tr>\n");
+	struct page part = *p;
+	char *markup = NULL;
+	size_t size;
+
+	part.out = or_abort(open_memstream(&markup, &size));
+	html_text(&part, claim->why);
+	write_cases(&part, claim);
+	fclose(part.out);
+	return markup;
+}
+
+/* The first one only if there are several experiments. */
+enum { EXPERIMENT, VERDICT, CLAIM, SOURCE, MEASURED, WHY, COLUMNS };
+
+static void put_claim(struct table *t, const struct page *p, const struct claim_verdict *claim)
+{
+	const size_t row = table_row(t), first = COLUMNS - t->columns;
+	char *why = why_and_cases(p, claim);
+
+	if (!first)
+		table_text(t, EXPERIMENT, row, "%s", claim->experiment);
+	table_verdict(t, VERDICT - first, row, tones[claim->verdict], claim_outcome_names[claim->verdict]);
+	table_text(t, CLAIM - first, row, "%s", claim->claim);
+	table_remark(t, CLAIM - first, row, "%s%s%s", claim->id, *claim->source ? "; " : "", claim->source);
+	table_text(t, SOURCE - first, row, "%s", claim->measured_by_source);
+	table_text(t, MEASURED - first, row, "%s", claim->measured);
+	table_remark(t, MEASURED - first, row, "%s: %s", claim->metric, claim->wanted);
+	table_drawing(t, WHY - first, row, why);
+	free(why);
 }
 
 /* --- by reason --- */
@@ -180,21 +176,23 @@ void html_claims_answer(const struct page *p)
 /* Those with a verdict and, unless it is NULL, a reason. */
 static void write_claims_table(const struct page *p, enum claim_outcome verdict, const char *reason)
 {
+	static const struct table_column columns[COLUMNS] = {
+	    [EXPERIMENT] = {.label = "experiment"}, [VERDICT] = {.label = "verdict"},	[CLAIM] = {.label = "claim"},
+	    [SOURCE] = {.label = "the source"},	    [MEASURED] = {.label = "measured"}, [WHY] = {.label = "why"},
+	};
 	const struct claim_verdicts *all = p->claims;
-	const bool several = claim_verdicts_of_several(all);
+	const size_t first = claim_verdicts_of_several(all) ? EXPERIMENT : VERDICT;
+	struct table t = table_of(columns + first, COLUMNS - first, 0);
 
-	html_printf(p,
-		    "<div class=\"wide\" tabindex=\"0\">\n<table class=\"claims\">\n<thead><tr><th>verdict</th>%s"
-		    "<th>claim</th><th>the source</th><th>measured</th><th>why</th></tr></thead>\n<tbody>\n",
-		    several ? "<th>experiment</th>" : "");
 	for (size_t i = 0; i < all->count; i++) {
 		char *own = reason ? reason_of(&all->all[i]) : NULL;
 
 		if (all->all[i].verdict == verdict && (!reason || !strcmp(own, reason)))
-			write_claim(p, &all->all[i], several);
+			put_claim(&t, p, &all->all[i]);
 		free(own);
 	}
-	html_printf(p, "</tbody>\n</table>\n</div>\n");
+	html_table(p, &t, "claims", false);
+	table_free(&t);
 }
 
 static void write_not_judged(const struct page *p)

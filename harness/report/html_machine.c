@@ -95,29 +95,48 @@ static void distinct_add(struct distinct *d, char *text)
 	d->text[d->count++] = text;
 }
 
-static void distinct_write(const struct page *p, struct distinct *d)
+/* As one text, which the caller frees. */
+static char *distinct_join(struct distinct *d)
 {
+	char *all = NULL;
+	size_t size;
+	FILE *out = or_abort(open_memstream(&all, &size));
+
 	for (size_t i = 0; i < d->count; i++) {
-		html_printf(p, i ? ", " : "");
-		html_text(p, d->text[i]);
+		fprintf(out, "%s%s", i ? ", " : "", d->text[i]);
 		free(d->text[i]);
 	}
 	if (d->more)
-		html_printf(p, " and %zu others", d->more);
+		fprintf(out, " and %zu others", d->more);
+	fclose(out);
+	return all;
 }
 
-static void write_row_head(const struct page *p, const char *label)
+/* Facts: a table without headings. */
+enum { LABEL, VALUE, FACT_COLUMNS };
+
+static struct table facts_table(void)
 {
-	html_printf(p, "<tr><th scope=\"row\">");
-	html_text(p, label);
-	html_printf(p, "</th><td>");
+	static const struct table_column columns[FACT_COLUMNS] = {
+	    [LABEL] = {.label = "", .heads_row = true}, [VALUE] = {.label = ""}};
+
+	return table_of(columns, FACT_COLUMNS, 0);
 }
 
-static void write_fact(const struct page *p, const json_t *keys, const char *label, const char *pattern)
+static void put_fact(struct table *t, const char *label, const char *value, const char *unit)
+{
+	size_t row = table_row(t);
+
+	table_text(t, LABEL, row, "%s", label);
+	table_text(t, VALUE, row, "%s%s%s", value, *unit ? " " : "", unit);
+}
+
+static void find_fact(struct table *t, const json_t *keys, const char *label, const char *pattern)
 {
 	struct distinct d = {.count = 0};
 	const char *key;
 	json_t *value;
+	char *text;
 
 	json_object_foreach ((json_t *)keys, key, value) {
 		if (!fnmatch(pattern, key, 0))
@@ -125,9 +144,9 @@ static void write_fact(const struct page *p, const json_t *keys, const char *lab
 	}
 	if (!d.count)
 		return;
-	write_row_head(p, label);
-	distinct_write(p, &d);
-	html_printf(p, "</td></tr>\n");
+	text = distinct_join(&d);
+	put_fact(t, label, text, "");
+	free(text);
 }
 
 static json_t *read_state(const struct report_run *run, const char *host, const char *file)
@@ -173,16 +192,19 @@ static void write_host(const struct page *p, const struct report_run *run, const
 {
 	json_t *state = read_state(run, host, "before/state.json");
 	const json_t *keys = json_object_get(state, "keys");
+	struct table t = facts_table();
 
-	html_printf(p, "<div class=\"wide\" tabindex=\"0\"><table class=\"facts\">\n<caption>Host <b>");
+	html_printf(p, "<div>\n<p class=\"caption\">Host <b>");
 	html_text(p, host);
 	html_printf(p, "</b>");
 	write_roles(p, json_object_get(run->record.hosts, host));
-	html_printf(p, keys ? ", before the run</caption>\n"
-			    : ": its state was not captured, or could not be read</caption>\n");
+	html_printf(p, keys ? ", before the run</p>\n" : ": its state was not captured, or could not be read</p>\n");
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		write_fact(p, keys, facts[i].label, facts[i].key);
-	html_printf(p, "</table></div>\n");
+		find_fact(&t, keys, facts[i].label, facts[i].key);
+	if (t.rows)
+		html_table(p, &t, "facts", false);
+	html_printf(p, "</div>\n");
+	table_free(&t);
 	json_decref(state);
 }
 
@@ -207,34 +229,32 @@ static const struct {
     {"why", "why not", ""},
 };
 
-static void write_clock_fact(const struct page *p, const json_t *clock, size_t i)
+static void put_clock_fact(struct table *t, const json_t *clock, size_t i)
 {
 	const json_t *j = json_object_get(clock, clock_facts[i].key);
 	char *text = json_is_real(j) && json_real_value(j) > 1e6 ? fs_path("%.0f", json_real_value(j)) : scalar_text(j);
 
-	if (json_is_integer(j) && json_integer_value(j) < 0) {
-		free(text);
-		text = fs_path("not measured");
-	}
-	if (!is_absent(text)) {
-		write_row_head(p, clock_facts[i].label);
-		html_text(p, text);
-		html_printf(p, " %s</td></tr>\n", strcmp(text, "not measured") ? clock_facts[i].unit : "");
-	}
+	if (json_is_integer(j) && json_integer_value(j) < 0)
+		put_fact(t, clock_facts[i].label, "not measured", "");
+	else if (!is_absent(text))
+		put_fact(t, clock_facts[i].label, text, clock_facts[i].unit);
 	free(text);
 }
 
 static void write_clock(const struct page *p, const struct report_run *run)
 {
 	const json_t *clock = run->record.clock;
+	struct table t;
 
 	if (!json_is_object(clock))
 		return;
-	html_printf(p, "<div class=\"wide\" tabindex=\"0\"><table class=\"facts\">\n<caption>The clock of all "
-		       "stamps</caption>\n");
+	t = facts_table();
 	for (size_t i = 0; i < sizeof(clock_facts) / sizeof(clock_facts[0]); i++)
-		write_clock_fact(p, clock, i);
-	html_printf(p, "</table></div>\n");
+		put_clock_fact(&t, clock, i);
+	html_printf(p, "<div>\n<p class=\"caption\">The clock of all stamps</p>\n");
+	html_table(p, &t, "facts", false);
+	html_printf(p, "</div>\n");
+	table_free(&t);
 }
 
 /* --- what the points were granted --- */
@@ -308,34 +328,42 @@ static json_t *group_granted(const struct report *r)
 	return groups;
 }
 
-static void write_granted_row(const struct page *p, const char *text, const json_t *points)
+/* Links to points. The caller frees. */
+static char *point_links(const struct page *p, const json_t *points)
 {
+	struct page part = *p;
+	char *markup = NULL;
 	const json_t *index;
-	size_t i;
+	size_t size, i;
 
-	html_printf(p, "<tr><th scope=\"row\" class=\"points\">");
+	part.out = or_abort(open_memstream(&markup, &size));
 	json_array_foreach (points, i, index) {
-		html_printf(p, "%s", i ? ", " : "");
-		html_point_link(p, &p->report->points[json_integer_value(index)]);
+		html_printf(&part, "%s", i ? ", " : "");
+		html_point_link(&part, &p->report->points[json_integer_value(index)]);
 	}
-	html_printf(p, "</th><td class=\"lines\">");
-	html_text(p, text);
-	html_printf(p, "</td></tr>\n");
+	fclose(part.out);
+	return markup;
 }
 
 static void write_granted(const struct page *p)
 {
 	json_t *groups = group_granted(p->report), *points;
+	struct table t = facts_table();
 	const char *text;
 
-	html_printf(
-	    p, "<details><summary>What each point was granted: device, limits, CPUs</summary>\n<div class=\"wide\" "
-	       "tabindex=\"0\"><table class=\"facts\">\n");
 	json_object_foreach (groups, text, points) {
-		write_granted_row(p, text, points);
+		const size_t row = table_row(&t);
+		char *links = point_links(p, points);
+
+		table_drawing(&t, LABEL, row, links);
+		table_text(&t, VALUE, row, "%s", text);
+		free(links);
 	}
+	html_printf(p, "<details><summary>What each point was granted: device, limits, CPUs</summary>\n");
+	html_table(p, &t, "facts granted", false);
+	html_printf(p, "</details>\n");
+	table_free(&t);
 	json_decref(groups);
-	html_printf(p, "</table></div></details>\n");
 }
 
 void html_machines(const struct page *p)

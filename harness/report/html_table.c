@@ -15,6 +15,14 @@ static void write_attribute(const struct page *p, const char *name, const char *
 	html_printf(p, "\"");
 }
 
+static bool has_headings(const struct table *t)
+{
+	for (size_t c = 0; c < t->columns; c++)
+		if (*t->column[c].label)
+			return true;
+	return false;
+}
+
 static void write_headings(const struct page *p, const struct table *t)
 {
 	html_printf(p, "<thead><tr>");
@@ -48,6 +56,13 @@ static void write_number(const struct page *p, const struct table_cell *cell)
 		html_text(p, measure_with_unit(cell->measure, cell->number, text, sizeof(text)));
 }
 
+void html_verdict(const struct page *p, enum tone tone, const char *text)
+{
+	html_printf(p, "<span class=\"%s\">", tones[tone]);
+	html_text(p, text);
+	html_printf(p, "</span>");
+}
+
 static void write_content(const struct page *p, const struct table_cell *cell)
 {
 	switch (cell->kind) {
@@ -60,9 +75,7 @@ static void write_content(const struct page *p, const struct table_cell *cell)
 		html_printf(p, "%s", cell->text);
 		break;
 	case CELL_VERDICT:
-		html_printf(p, "<span class=\"%s\">", tones[cell->tone]);
-		html_text(p, cell->text);
-		html_printf(p, "</span>");
+		html_verdict(p, cell->tone, cell->text);
 		break;
 	case CELL_COUNT:
 		html_printf(p, "%" PRId64, cell->count);
@@ -114,7 +127,8 @@ void html_table(const struct page *p, const struct table *t, const char *style, 
 {
 	html_printf(p, "<div class=\"wide%s\" tabindex=\"0\">\n<table%s%s%s>\n", tall ? " tall" : "",
 		    *style ? " class=\"" : "", style, *style ? "\"" : "");
-	write_headings(p, t);
+	if (has_headings(t))
+		write_headings(p, t);
 	for (size_t row = 0; row < t->rows; row++) {
 		if (!row || t->row[row].begins)
 			html_printf(p, "%s<tbody%s>\n", row ? "</tbody>\n" : "",
