@@ -178,6 +178,7 @@ assert_mostly_right() {
 
 @test "what cannot be traced is refused with one message, and nothing is left" {
 	local words wanted
+	usdt
 	cp /bin/true own-rights
 	chmod u+s own-rights
 	: >empty
@@ -209,6 +210,9 @@ assert_mostly_right() {
 		--from ./empty:f --to ./empty:f -- true|is not a program or library (ELF)
 		--from ./traced:0x1 --to ./traced:serve -- true|has no code at address 0x1
 		--from ./traced:0xzz --to ./traced:serve -- true|is not an address
+		--from ./traced:shop:begin --to ./traced:serve -- true|has no USDT probe 'shop:begin': it has none at all
+		--from ./usdt:shop:begim --to ./usdt:shop:end -- true|has no USDT probe 'shop:begim'; did you mean 'shop:begin'?
+		--from ./usdt:shop:begin --to ./usdt:shop:end%return -- true|a USDT probe has no return
 		--file x --pid 4194304|there is no such process
 		--stamps --explain no --no-state -- ./none|cannot be started
 		--stamps --explain no --no-state -- true|no request was seen
@@ -242,6 +246,89 @@ assert_mostly_right() {
 	trace --from "./two:shop::serve(long)" --to "./two:shop::serve(long)%return" -- ./two
 	echo "$output"
 	assert_eq "$(latency n)" 50
+}
+
+# usdt: a program with USDT probes, each at two places with its argument elsewhere, that are passed over unless somebody counts himself in their
+# semaphore. It writes that counter into the file `counters` whenever it changes.
+usdt() {
+	cat >usdt.c <<-'C'
+		#include <stdio.h>
+		#include <unistd.h>
+		#define SITE(name, counter, argument) \
+			__asm__ volatile("990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n.4byte 992f-991f, 994f-993f, 3\n" \
+				"991: .asciz \"stapsdt\"\n992: .balign 4\n993: .8byte 990b, _.stapsdt.base, " #counter "\n" \
+				".asciz \"shop\"\n.asciz \"" #name "\"\n.asciz \"-4@%0\"\n994: .balign 4\n.popsection\n" \
+				".ifndef _.stapsdt.base\n.pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n" \
+				".weak _.stapsdt.base\n.hidden _.stapsdt.base\n_.stapsdt.base: .space 1\n.size _.stapsdt.base, 1\n" \
+				".popsection\n.endif\n" ::argument)
+		volatile unsigned short begin_wanted __attribute__((section(".probes"))), end_wanted __attribute__((section(".probes")));
+		__attribute__((noinline)) static void serve(int number)
+		{
+			volatile int copy = number;
+			if (begin_wanted && number % 2)
+				SITE(begin, begin_wanted, "r"(number));
+			else if (begin_wanted)
+				SITE(begin, begin_wanted, "m"(copy));
+			usleep(1000);
+			if (end_wanted)
+				SITE(end, end_wanted, "r"(number));
+		}
+		int main(void)
+		{
+			FILE *out = fopen("counters", "we");
+			for (int i = 1, last = -1;; i++) {
+				if (begin_wanted != last)
+					fprintf(out, "%d\n", last = begin_wanted), fflush(out);
+				serve(-i);
+			}
+		}
+	C
+	cc -O1 usdt.c -o usdt
+}
+
+@test "requests between two USDT probes are measured, with an argument of theirs; the program passes them over before and after" {
+	needs_tracefs
+	usdt
+	./usdt 3>&- &
+	program=$!
+	trace --pid "$program" --for 1s --explain no --id 1 --from ./usdt:shop:begin --to ./usdt:shop:end
+	echo "$output"
+	[ "$status" -eq 0 ]
+	T_out=$T/err await_run eval '[ "$(tail -n 1 counters)" = 0 ]'
+	kill "$program"
+	wait "$program" || true
+	assert_eq "$(head -n 1 counters) $(sort -n counters | tail -n 1) $(tail -n 1 counters)" "0 2 0" # one for each place
+	[ "$(latency n)" -ge 50 ]
+	[ "$(latency min)" -ge 1000000 ]
+	# Both places of the first probe, one after the other, and what a request is called is a number with a sign.
+	/usr/bin/python3 -IS - "$run_dir" <<-'PY'
+		import struct, sys
+		data = open(sys.argv[1] + "/points/0000/rep-00/id.npy", "rb").read()[4096:]
+		ids = struct.unpack(f"<{len(data) // 8}q", data)
+		assert all(b == a - 1 for a, b in zip(ids, ids[1:])), ids[:9]
+		assert ids[0] < 0, ids[:9]
+	PY
+}
+
+@test "what is inlined is told apart from what is not there, with the functions that have it" {
+	cat >inlined.cc <<-'C'
+		#include <unistd.h>
+		namespace shop {
+		static inline __attribute__((always_inline)) int serve(int i) { usleep(i); return i; }
+		__attribute__((noinline)) int answer(int i) { return serve(i) + 1; }
+		static inline __attribute__((always_inline)) int again(int i) { return serve(i) * 2; }
+		}
+		int main() { return shop::answer(100) + shop::again(50); }
+	C
+	g++ -O2 -g inlined.cc -o inlined
+	trace --from ./inlined:shop::serve --to ./inlined:main -- ./inlined
+	assert_eq "$status" 2
+	assert_contains "$output" "the function 'shop::serve' was inlined into "
+	assert_contains "$output" "'shop::answer(int)'"
+	assert_contains "$output" "'main'"
+	trace --from ./inlined:shop::serves --to ./inlined:main -- ./inlined
+	assert_eq "$status" 2
+	assert_contains "$output" "has no function 'shop::serves'"
 }
 
 # bats test_tags=long

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "measure/program/binary.h"
 #include "measure/trace/trace_place.h"
 
 struct err;
@@ -16,11 +17,11 @@ enum probe_end { PROBE_FROM, PROBE_TO, PROBE_ENDS };
 
 extern const char *const probe_events[PROBE_ENDS]; /* their names as events */
 
-/* BINARY:FUNCTION, BINARY:0xADDRESS; of the end also with %return. */
+/* BINARY:FUNCTION, BINARY:0xADDRESS, both also with %return; or BINARY:PROVIDER:NAME. */
 struct probe_place {
-	char *binary;	 /* its whole path */
-	uint64_t offset; /* in the file */
-	bool at_return;
+	char *binary; /* its whole path */
+	struct binary_sites sites;
+	bool at_return, is_usdt;
 };
 
 struct probes {
@@ -30,8 +31,9 @@ struct probes {
 /* A program's path, as a shell finds it, with links followed; NULL: there is none. The caller frees. */
 char *probe_binary_find(const char *name);
 
-/* Find a place. STATUS_USAGE if there is no such binary or function, or more than one of its name. Free `binary`. */
+/* Find a place. STATUS_USAGE if there is no such binary or function, or more than one of its name. */
 int probe_place_find(const char *text, struct probe_place *out, struct err *e);
+void probe_place_free(struct probe_place *p);
 
 /* `id`: the register, or the number of the argument, that tells requests apart; NULL: nothing does. Not enabled yet. */
 int probes_add(const struct probe_place places[PROBE_ENDS], const char *id, struct probes *out, struct err *e);

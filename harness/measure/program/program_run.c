@@ -608,7 +608,7 @@ static void program_run_free(struct program_run *p)
 	close_traces(p);
 	probes_remove(&p->probes);
 	for (enum probe_end end = PROBE_FROM; end < PROBE_ENDS; end++)
-		free(p->places[end].binary);
+		probe_place_free(&p->places[end]);
 	stamp_memory_close(p->memory);
 	free(p->stamps.list);
 	free(p->requests.list);

@@ -80,7 +80,12 @@ static int64_t record_number(const struct record *r, const char *name)
 	struct tep_format_field *field = tep_find_field((struct tep_event *)r->event, name);
 	unsigned long long value;
 
-	return field && !tep_read_number_field(field, r->record->data, &value) ? (int64_t)value : 0;
+	if (!field || tep_read_number_field(field, r->record->data, &value))
+		return 0;
+	/* The library extends no sign. */
+	if (field->flags & TEP_FIELD_IS_SIGNED && field->size > 0 && field->size < 8)
+		return (int64_t)(value << (64 - 8 * field->size)) >> (64 - 8 * field->size);
+	return (int64_t)value;
 }
 
 /* A string field of the record, or "". */
