@@ -44,6 +44,10 @@ class Study(runs.Run):
         made = glob.glob(f'{self.out}/*/*.json')
         return [self.again, '--resume', os.path.dirname(made[0])] if made else self.words()
 
+    def started(self):
+        """The processes of which one is killed."""
+        return descendants(self.process.pid)
+
     def environment(self):
         return {**super().environment(), 'KBTUNE': sandbox.programs.kbtune, 'KBTUNE_SYSROOT': self.machine()}
 
@@ -156,6 +160,11 @@ class Page(Index):
     command = 'report'
 
 
+def is_abandoned(instance):
+    """Is it of a kblat that has ended? Others may trace meanwhile; the second number is the process."""
+    return instance.startswith('kblat-') and not os.path.exists(f'/proc/{instance.split("-")[2]}')
+
+
 class Explained(Study):
     """A run whose endpoints trace; an instance that is left behind goes with the next run, or with doctor."""
     tracing = '/sys/kernel/tracing'
@@ -176,7 +185,7 @@ class Explained(Study):
         return self.words() + ['--set', 'explain=no']
 
     def incomplete(self):
-        left = [n for n in os.listdir(f'{self.tracing}/instances') if n.startswith('kblat-')]
+        left = [n for n in os.listdir(f'{self.tracing}/instances') if is_abandoned(n)]
         return [f'trace instances: {left}'] if left else []
 
 
@@ -201,6 +210,10 @@ class Traced(Explained):
     def resumed(self):
         return [*self.trace('--stamps'), '20']
 
+    def started(self):
+        """Without what the program starts: it waits for that."""
+        return children(self.process.pid)
+
     def judge(self, killed=False, shm_may_stay=False, quiet=False):
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline and not subprocess.run(['pgrep', '-f', self.program], check=False, capture_output=True).returncode:
@@ -215,7 +228,7 @@ class Traced(Explained):
 
     def incomplete(self):
         with open(f'{self.tracing}/uprobe_events') as f:
-            probes = [line for line in f if 'kblat_' in line]
+            probes = [line for line in f if self.program in line]
         return super().incomplete() + ([f'probes: {probes}'] if probes else [])
 
 
@@ -263,14 +276,18 @@ class Bypass(Study):
         return lost
 
 
-def descendants(pid):
-    found = []
+def children(pid):
     try:
         with open(f'/proc/{pid}/task/{pid}/children') as f:
-            for child in map(int, f.read().split()):
-                found += [child, *descendants(child)]
+            return list(map(int, f.read().split()))
     except OSError:
-        pass
+        return []
+
+
+def descendants(pid):
+    found = []
+    for child in children(pid):
+        found += [child, *descendants(child)]
     return found
 
 
@@ -278,7 +295,7 @@ def kill(study, who, at, chance):
     run = study()
     run.start([sandbox.programs.kblat, *run.words()])
     time.sleep(at)
-    below = descendants(run.process.pid)
+    below = run.started()
     pids = {'study': [run.process.pid], 'one': chance.sample(below, min(len(below), 1)), 'all': [run.process.pid, *below]}[who]
     for pid in pids:
         try:
