@@ -79,6 +79,42 @@ charge_alike() {
 	fi
 }
 
+@test "a computation beside messages is slower than alone, and one that is moved off its CPU makes the point not valid" {
+	[ "$(nproc)" -gt 1 ] || skip "needs two CPUs"
+	spec w <<-'YAML'
+		settings: {kernel: pingpong, transport: shmem, work: yes, poll: [busy, event], messages: 500, pause: 1ms, repetitions: 2, warmup: 10,
+		           source_cpu: 0, sink_cpu: 1}
+	YAML
+	run "$KBLAT" run w.yaml --out runs --no-state
+	echo "$output"
+	run_dir=${lines[-1]}
+	# A share that the scheduler gives is not a speed: a polling sink has at least a fifth of its CPU whatever else runs.
+	assert_eq "$(json "$run_dir/summary.json" '[(p["outcome"], p["valid"], p["work"]["slowdown"] > 0.2) for p in d["points"]]')" \
+		"[('completed', True, True), ('completed', True, True)]"
+	assert_eq "$(json "$run_dir/points/0001/rep-00/counters.json" 'd["sink"]["cpu_ns"] < d["sink"]["work_ns"] / 2')" True
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+	"$KBLAT" run w.yaml --out moved --no-state --set poll=event --set messages=3000 --set repetitions=1 --set warmup=0 >out 2>err 3>&- &
+	pid=$!
+	await_run exists 'moved/*.partial/points/0000/rep-00'
+	sleep 1
+	for endpoint in $(pgrep -P $pid); do
+		taskset -acp 0 "$endpoint"
+	done
+	status=0
+	wait $pid || status=$?
+	cat out err
+	[ "$status" -eq 3 ]
+	assert_contains "$(cat out)" "measuring threads lost their CPU: that went offline, or another program moved them (sink)"
+	spec virtual <<-'YAML'
+		settings: {kernel: pingpong, transport: scripted, messages: 10}
+	YAML
+	rm -r runs
+	refuses virtual <<-'LINES'
+		work=yes|work and transport scripted: a computation takes real time
+	LINES
+}
+
 @test "a measuring thread that loses its CPU in the middle makes the point not valid" {
 	[ "$(nproc)" -gt 1 ] || skip "needs two CPUs"
 	spec y <<-'YAML'

@@ -19,10 +19,10 @@ static struct rep rep_of(json_t *source, json_t *sink)
 	return (struct rep){.counters = json_pack("{so so}", "source", source, "sink", sink)};
 }
 
-static void is_block(struct rep *reps, size_t count, const char *expected, const char *what)
+static void is_block_of(const struct block *b, struct rep *reps, size_t count, const char *expected, const char *what)
 {
 	const struct layout_flow flow = {.name = ""};
-	json_t *block = document_of_block(&processor_block, &flow, reps, count);
+	json_t *block = document_of_block(b, &flow, reps, count);
 	char *text = block ? json_dumps(block, JSON_REAL_PRECISION(6) | JSON_COMPACT) : strdup("none");
 
 	is_str(text, expected, "%s", what);
@@ -30,6 +30,38 @@ static void is_block(struct rep *reps, size_t count, const char *expected, const
 	json_decref(block);
 	for (size_t i = 0; i < count; i++)
 		json_decref(reps[i].counters);
+}
+
+static void is_block(struct rep *reps, size_t count, const char *expected, const char *what)
+{
+	is_block_of(&processor_block, reps, count, expected, what);
+}
+
+static json_t *work_of(json_int_t units, json_int_t ns, int pinned)
+{
+	return json_pack("{sI sI sI sI si}", "work_units", units, "work_ns", ns, "work_alone_units", (json_int_t)3000,
+			 "work_alone_ns", 10 * MS, "pinned", pinned);
+}
+
+static void test_work(void)
+{
+	struct rep reps[2];
+
+	reps[0] = rep_of(json_object(), work_of(1000, 10 * MS, 1));
+	reps[1] = rep_of(json_object(), work_of(5000, 30 * MS, 1));
+	is_block_of(&work_block, reps, 2,
+		    "{\"slowdown\":2.0,\"share\":0.5,\"units_per_s\":150000.0,\"alone_per_s\":300000.0}",
+		    "a computation with half of its speed beside the messages, repetitions together");
+	reps[0] = rep_of(json_object(), work_of(0, 10 * MS, 1));
+	is_block_of(&work_block, reps, 1,
+		    "{\"slowdown\":null,\"share\":null,\"units_per_s\":0.0,\"alone_per_s\":300000.0}",
+		    "one that never got the CPU has no slowdown that could be compared");
+	reps[0] = rep_of(json_object(), work_of(1000, 10 * MS, 0));
+	is_block_of(&work_block, reps, 1,
+		    "{\"slowdown\":null,\"share\":null,\"units_per_s\":100000.0,\"alone_per_s\":300000.0}",
+		    "nor has one that may have had another CPU");
+	reps[0] = rep_of(json_object(), json_object());
+	is_block_of(&work_block, reps, 1, "none", "without a computation there is no block");
 }
 
 int main(void)
@@ -54,5 +86,6 @@ int main(void)
 		 "repetitions together, a side of two threads");
 	reps[0] = rep_of(json_pack("{sI}", "duration_ns", 100 * MS), json_object());
 	is_block(reps, 1, "none", "what an earlier version did not count");
+	test_work();
 	return done_testing();
 }

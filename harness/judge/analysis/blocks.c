@@ -3,8 +3,9 @@
 #include <string.h>
 
 const struct block *const blocks[] = {
-    &pacing_block,   &storing_block, &bandwidth_block, &overhead_block, &processor_block,
-    &fairness_block, &causes_block,  &pattern_block,   &stages_block,	NULL};
+    &pacing_block, &storing_block,  &bandwidth_block, &overhead_block, &processor_block,
+    &work_block,   &fairness_block, &causes_block,    &pattern_block,  &stages_block,
+    NULL};
 
 const struct block *block_find(const char *name)
 {

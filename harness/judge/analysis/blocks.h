@@ -46,8 +46,8 @@ struct block {
 };
 
 extern const struct block *const blocks[]; /* NULL ends */
-extern const struct block pacing_block, storing_block, bandwidth_block, overhead_block, processor_block, fairness_block,
-    causes_block, pattern_block, stages_block;
+extern const struct block pacing_block, storing_block, bandwidth_block, overhead_block, processor_block, work_block,
+    fairness_block, causes_block, pattern_block, stages_block;
 
 #define BLOCK_NUMBERS 16 /* of a block at most */
 
@@ -82,6 +82,7 @@ enum processor_number {
 	CPU_SOURCE_CYCLES,
 	CPU_SINK_CYCLES
 };
+enum work_number { WORK_SLOWDOWN, WORK_SHARE, WORK_UNITS_PER_S, WORK_ALONE_PER_S };
 enum storing_number { STORED_BYTES, STORED_BYTES_PER_S, STORED_WRITE_BYTES_PER_S, STORED_WAITS };
 enum fairness_number {
 	FAIRNESS_FROM_NS,

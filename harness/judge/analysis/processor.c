@@ -132,3 +132,77 @@ const struct block processor_block = {
     .make = processor_make,
     .statistics = processor_statistics,
 };
+
+/*
+ * What a computation on the sink's CPU had left of its speed while messages came (`work: yes`).
+ *
+ * {"slowdown", "share", "units_per_s", "alone_per_s"}: the rate alone divided by that beside the
+ * messages; the inverse; both rates. Null if it did not get any CPU time beside them, or if it was not
+ * pinned, so that it may have had another CPU than the sink.
+ */
+static struct number work_rate(json_int_t units, json_int_t ns)
+{
+	return ns > 0 ? number_real((double)units / ((double)ns / 1e9)) : number_none();
+}
+
+static bool work_make(const struct layout_flow *f, const struct rep *reps, size_t count, const json_t *granted,
+		      struct summary_block *out)
+{
+	json_int_t units = 0, ns = 0, alone_units = 0, alone_ns = 0;
+	bool pinned = true;
+	double share;
+
+	(void)f, (void)granted;
+	for (size_t i = 0; i < count; i++) {
+		pinned &= rep_counter(&reps[i], "sink", "pinned") > 0;
+		units += rep_counter(&reps[i], "sink", "work_units");
+		ns += rep_counter(&reps[i], "sink", "work_ns");
+		alone_units += rep_counter(&reps[i], "sink", "work_alone_units");
+		alone_ns += rep_counter(&reps[i], "sink", "work_alone_ns");
+	}
+	if (alone_units <= 0 || alone_ns <= 0)
+		return false;
+	out->numbers[WORK_SLOWDOWN] = out->numbers[WORK_SHARE] = number_none();
+	out->numbers[WORK_UNITS_PER_S] = work_rate(units, ns);
+	out->numbers[WORK_ALONE_PER_S] = work_rate(alone_units, alone_ns);
+	if (!pinned || units <= 0 || ns <= 0)
+		return true;
+	share = (double)units / (double)ns / ((double)alone_units / (double)alone_ns);
+	out->numbers[WORK_SHARE] = number_real(share);
+	out->numbers[WORK_SLOWDOWN] = number_real(1 / share);
+	return true;
+}
+
+static const struct block_statistic work_statistics[] = {
+    {.key = "slowdown",
+     .number = WORK_SLOWDOWN,
+     .label = "slowdown of work",
+     .measure = MEASURE_RATIO,
+     .shown = SHOWN_TABLE | SHOWN_REPORT,
+     .worse = 1,
+     .help = "how many times as long a computation on the sink's CPU took while messages came"},
+    {.key = "share",
+     .number = WORK_SHARE,
+     .label = "% work",
+     .measure = MEASURE_SHARE,
+     .shown = SHOWN_REPORT,
+     .help = "what it had left of its speed: the inverse"},
+    {.key = "units_per_s",
+     .number = WORK_UNITS_PER_S,
+     .label = "work/s",
+     .measure = MEASURE_RATIO,
+     .help = "its speed while messages came, in units of some microseconds"},
+    {.key = "alone_per_s",
+     .number = WORK_ALONE_PER_S,
+     .label = "work/s alone",
+     .measure = MEASURE_RATIO,
+     .help = "its speed alone, after the messages"},
+    {.key = NULL},
+};
+
+const struct block work_block = {
+    .name = "work",
+    .in_reps = true,
+    .make = work_make,
+    .statistics = work_statistics,
+};

@@ -1,8 +1,13 @@
 #include "measure/kernels/pingpong.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
 
+#include "common/monotonic.h"
+#include "common/or_abort.h"
 #include "measure/transports/transport_list.h"
 
 #define FIELD(f) offsetof(struct pingpong_settings, f)
@@ -28,6 +33,8 @@ static const struct opt pingpong_options[] = {
     {"turn", OPT_BOOL, FIELD(turn), "no", 0, 0, NULL,
      "the sink also stamps each message that it has polled (series turn_ns, from one to the next); this adds a stamp "
      "before the answer"},
+    {"work", OPT_BOOL, FIELD(work), "no", 0, 0, NULL,
+     "a thread computes on the sink's CPU while messages come, and then alone (block work: how much slower it was)"},
     {"check", OPT_BOOL, FIELD(check), "no", 0, 0, NULL,
      "fill and check every payload in both directions, outside the measured intervals"},
     {.name = NULL},
@@ -53,9 +60,25 @@ EVERY_TRANSPORT(LOOPS)
 
 static const struct kernel_instance pingpong_instances[] = {EVERY_TRANSPORT(INSTANCE){NULL, NULL}};
 
+static enum thread_cpu work_cpu(const void *settings)
+{
+	const struct pingpong_settings *s = settings;
+
+	return s->work ? THREAD_OF_SIDE : THREAD_NONE;
+}
+
+/* A computation does, so the sink has a CPU of its own even if it sleeps. */
+static bool pingpong_spins(const void *settings)
+{
+	const struct pingpong_settings *s = settings;
+
+	return s->work;
+}
+
 static const struct kernel_thread pingpong_threads[] = {
     [PINGPONG_SOURCE] = {.name = "source", .side = ROLE_SOURCE},
     [PINGPONG_SINK] = {.name = "sink", .side = ROLE_SINK},
+    [PINGPONG_WORK] = {.name = "work", .side = ROLE_SINK, .place = work_cpu},
     {.name = NULL},
 };
 
@@ -76,10 +99,14 @@ static int pingpong_check(const void *settings, const struct transport_config *c
 	const struct pingpong_settings *s = settings;
 
 	(void)traits;
-	if (!config->answer || config->ops->answers_differ)
+	if (config->answer && !config->ops->answers_differ)
+		snprintf(why, why_size, "answer %lld and transport %s: all its messages have the size %lld",
+			 (long long)s->answer, config->ops->name, (long long)s->size);
+	else if (s->work && config->ops->has_own_clock)
+		snprintf(why, why_size, "work and transport %s: a computation takes real time, and this time is not",
+			 config->ops->name);
+	else
 		return 0;
-	snprintf(why, why_size, "answer %lld and transport %s: all its messages have the size %lld",
-		 (long long)s->answer, config->ops->name, (long long)s->size);
 	return -EINVAL;
 }
 
@@ -91,6 +118,92 @@ static struct kernel_demand pingpong_demand(const void *settings, int64_t messag
 	    .paced_ns = warm_up ? 0 : messages * s->pause, .ways = 2 * messages, .limit_ns = s->duration};
 }
 
+/* --- a computation beside the messages --- */
+
+#define WORK_STEPS    1024     /* of a unit, which takes about a microsecond */
+#define WORK_ALONE_NS 50000000 /* how long it computes alone */
+
+static uint64_t work_unit(uint64_t x)
+{
+	for (unsigned i = 0; i < WORK_STEPS; i++) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+	}
+	return x;
+}
+
+static int64_t own_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Its own CPU time is not that of communication, so it is subtracted from what the endpoint adds up. */
+int pingpong_compute(struct worker *w)
+{
+	const struct sched_param none = {0};
+	const struct pingpong_side *side = w->side;
+	const int64_t cpu = own_cpu_ns();
+	volatile uint64_t result;
+	uint64_t x = 88172645463325252;
+	int64_t units = 0, since;
+
+	/* At a real-time priority it would keep the sink off the CPU. */
+	sched_setscheduler(0, SCHED_OTHER, &none);
+	while (!atomic_load_explicit(&w->progress, memory_order_relaxed) && !atomic_load(&side->has_ended))
+		x = work_unit(x);
+	for (since = monotonic_ns(); !atomic_load_explicit(&side->has_ended, memory_order_relaxed); units++)
+		x = work_unit(x);
+	w->counters.work_ns = monotonic_ns() - since;
+	w->counters.work_units = units;
+	if (!w->is_warm_up) {
+		for (since = monotonic_ns(), units = 0; monotonic_ns() - since < WORK_ALONE_NS; units++)
+			x = work_unit(x);
+		w->counters.work_alone_ns = monotonic_ns() - since;
+		w->counters.work_alone_units = units;
+	}
+	result = x;
+	(void)result;
+	w->counters.cpu_ns = cpu - own_cpu_ns();
+	return 0;
+}
+
+static int pingpong_open(const void *settings, const struct kernel_place *place, void **side, struct err *e)
+{
+	const struct pingpong_settings *s = settings;
+
+	(void)e;
+	if (s->work && place->role == ROLE_SINK)
+		*side = or_abort(aligned_alloc(64, sizeof(struct pingpong_side)));
+	return 0;
+}
+
+static int pingpong_start(void *side, unsigned repetition, struct err *e)
+{
+	(void)repetition, (void)e;
+	atomic_store(&((struct pingpong_side *)side)->has_ended, false);
+	return 0;
+}
+
+static int pingpong_finish(void *side, struct counters *c, struct err *e)
+{
+	(void)side, (void)c, (void)e;
+	return 0;
+}
+
+static const struct kernel_side_ops pingpong_side_ops = {
+    .open = pingpong_open, .start = pingpong_start, .finish = pingpong_finish, .close = free};
+
+static void pingpong_rules(const void *settings, struct kernel_rules *out)
+{
+	const struct pingpong_settings *s = settings;
+
+	out->yields = s->work; /* the sink shares its CPU, as intended */
+}
+
 const struct kernel_ops pingpong_kernel = {
     .name = "pingpong",
     .summary = "round trips, one at a time, and half of each",
@@ -100,8 +213,11 @@ const struct kernel_ops pingpong_kernel = {
     .columns = pingpong_columns,
     .series = pingpong_series,
     .threads = pingpong_threads,
+    .spins = pingpong_spins,
     .plan = pingpong_plan,
     .check = pingpong_check,
     .demand = pingpong_demand,
+    .rules = pingpong_rules,
+    .side = &pingpong_side_ops,
     .instances = pingpong_instances,
 };

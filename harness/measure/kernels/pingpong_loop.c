@@ -179,9 +179,13 @@ static int pingpong_sink(struct worker *w)
 	const unsigned release = s->release == PINGPONG_RELEASE_BEFORE ? RELEASES_BEFORE : 0;
 	const unsigned turn = w->column[PINGPONG_T_TURN] ? STAMPS_TURN : 0;
 
-	return LOOP_RUN(pingpong_run_sink, w, NULL, pingpong_choices(w) | release | turn);
+	const int rc = LOOP_RUN(pingpong_run_sink, w, NULL, pingpong_choices(w) | release | turn);
+
+	if (w->side)
+		atomic_store(&((struct pingpong_side *)w->side)->has_ended, true);
+	return rc;
 }
 
 const struct kernel_loops INSTANCE(pingpong_loops);
 const struct kernel_loops INSTANCE(pingpong_loops) = {
-    .loop = {[PINGPONG_SOURCE] = pingpong_source, [PINGPONG_SINK] = pingpong_sink}};
+    .loop = {[PINGPONG_SOURCE] = pingpong_source, [PINGPONG_SINK] = pingpong_sink, [PINGPONG_WORK] = pingpong_compute}};
