@@ -643,7 +643,7 @@ static void test_threads(void)
 						    "31000-33000 running in the system call futex",
 						    "33000-60000 running its own code",
 						    "60000-70000 preempted by server",
-						    "70000-91000 throttled: kept from its idle CPU"};
+						    "70000-91000 throttled: kept from its CPU"};
 	struct cause_table causes = {.list = NULL};
 	struct timeline_threads t;
 	struct trace_file f;
@@ -662,6 +662,68 @@ static void test_threads(void)
 	   "first by the other thread");
 	ok(!timeline_thread_find(&t, FIRST)->wakes[1].by, "then by somebody else");
 	timeline_free_threads(&t);
+	cause_table_free(&causes);
+}
+
+#define TICK 4000000
+
+/* Two CPUs get a tick every 4 ms, but for the fifth, which comes 30 ms late to the first; the thread's control group gets quota
+ * again at 51.6 ms. */
+static void record_ticks(void)
+{
+	begin_events();
+	event_on(0, 0, TRACE_OWN, "server", FIRST);
+	event_on(1, 0, TRACE_TASK, "make", 0);
+	for (int64_t i = 1; i < 40; i++) {
+		const int64_t at = i * TICK + (i == 5 ? 30000000 : 0);
+
+		if (i > 5 && at < 50000000)
+			continue;
+		for (int cpu = 0; cpu < 2; cpu++) {
+			event_on(cpu, at, TRACE_IRQ_ENTER, "local timer", 0);
+			event_on(cpu, at + 1000, TRACE_IRQ_EXIT, NULL, 0);
+		}
+		if (i != 5)
+			continue;
+		event_on(0, 51000000, TRACE_PREEMPTED, NULL, FIRST);
+		event_on(0, 51000000, TRACE_TASK, "cc", 0);
+		event_on(0, 51500000, TRACE_TASK, "make", 0);
+		event_on(1, 51600000, TRACE_TIMER_ENTER, "sched_cfs_period_timer", 0);
+		event_on(0, 51900000, TRACE_OWN, "server", FIRST);
+	}
+}
+
+/* The part of the first thread's timeline at that time. */
+static const char *part_at(const struct timeline_threads *t, const struct cause_table *causes, int64_t time)
+{
+	return part_of(t, causes, FIRST, timeline_find(&timeline_thread_find(t, FIRST)->line, time));
+}
+
+static void test_ticks(void)
+{
+	struct cause_table causes = {.list = NULL};
+	struct timeline_threads t;
+	struct trace_file f;
+
+	for (int has_quota = 0; has_quota < 2; has_quota++) {
+		record_ticks();
+		json_object_set_new(about, "throttled", json_integer(has_quota));
+		f = trace_file_of_events(about, words, event_count);
+		timeline_build_threads(&f, &causes, &t);
+		is_str(part_at(&t, &causes, 21000000), "20000000-50000000 below the kernel (firmware or hypervisor)",
+		       "a busy CPU without events, even the tick, was not running");
+		is_str(part_at(&t, &causes, 17000000), "16001000-20000000 running its own code", "but until it was due");
+		is_str(part_at(&t, &causes, 51200000),
+		       has_quota ? "51000000-51600000 throttled: kept from its CPU"
+				 : "51000000-51500000 preempted by cc",
+		       has_quota ? "a group without quota does not run until it gets some, whoever has its CPU"
+				 : "if it has not used up a quota, it waits for others");
+		is_str(part_at(&t, &causes, 51700000),
+		       has_quota ? "51600000-51900000 preempted by make" : "51500000-51900000 preempted by make",
+		       "then it waits behind others");
+		timeline_free_threads(&t);
+	}
+	json_object_del(about, "throttled");
 	cause_table_free(&causes);
 }
 
@@ -717,6 +779,7 @@ static void test_requests(void)
 int main(void)
 {
 	test_threads();
+	test_ticks();
 	test_requests();
 	test_nesting();
 	test_turns();

@@ -147,6 +147,9 @@ struct cpu_view {
 	struct context stack[NESTED];
 	size_t depth;
 	struct strand *there; /* a program's threads that run on it or wait for it */
+	bool ticks;	      /* the periodic tick comes to it unless it is idle */
+	int64_t seen;	      /* the last event on it */
+	int64_t due;	      /* the latest time of the next tick; INT64_MAX: unknown */
 };
 
 /*
@@ -158,6 +161,7 @@ struct strand {
 	int64_t tid; /* NOBODY: all threads of the endpoint */
 	int64_t cpu, now;
 	enum trace_kind left; /* how it left the CPU; TRACE_WOKEN: it is waiting for the CPU */
+	int64_t left_at;
 	/* of a program's thread: */
 	bool runs;
 	int64_t name;	    /* of its task, or -1 */
@@ -191,6 +195,9 @@ struct builder {
 	struct cpu_view cpus[CPULIST_MAX];
 	const struct timeline_threads *threads; /* of a program; NULL: of an endpoint */
 	struct strand *strands;			/* of its threads, in their order */
+	int64_t tick, tick_ns;			/* the tick's name, and its period; 0: not known */
+	int64_t refill;	     /* the name of the timer that grants control groups their quota again; -1: there is none */
+	bool has_quota;	     /* the program used up that of its group meanwhile */
 	struct timeline_gaps gaps;
 };
 
@@ -355,6 +362,8 @@ static void enter_context(struct builder *b, const struct kind_rule *rule, const
 
 static void enter_irq(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
+	if (b->tick_ns && v->name == b->tick)
+		v->cpu->due = v->time + b->tick_ns;
 	const bool is_ipi = strstr(trace_file_name(b->file, v->name), "IPI");
 
 	push(v->cpu, rule->until, named_cause(b, is_ipi ? CAUSE_IPI : rule->cause, v->name));
@@ -383,8 +392,13 @@ static void leave_call(struct builder *b, const struct kind_rule *rule, const st
 		leave_context(b, rule, v);
 }
 
-static void take_turn(struct cpu_view *cpu, enum turn turn, unsigned other)
+static void take_turn(const struct builder *b, const struct event *v, enum turn turn, unsigned other)
 {
+	struct cpu_view *cpu = v->cpu;
+
+	if (cpu->turn == TURN_IDLE && b->tick_ns)
+		cpu->due = v->time + b->tick_ns;
+	cpu->due = turn == TURN_IDLE ? INT64_MAX : cpu->due;
 	cpu->turn = turn;
 	cpu->other = other;
 	cpu->idle_state = -1;
@@ -393,7 +407,7 @@ static void take_turn(struct cpu_view *cpu, enum turn turn, unsigned other)
 
 static void give_to_other(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
-	take_turn(v->cpu, TURN_OTHER, named_cause(b, rule->cause, v->name));
+	take_turn(b, v, TURN_OTHER, named_cause(b, rule->cause, v->name));
 }
 
 static void strand_leave_cpu(struct strand *s)
@@ -431,17 +445,43 @@ static void strand_name(const struct builder *b, struct strand *s, int64_t name)
 static void give_to_own(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
 	(void)rule;
-	take_turn(v->cpu, TURN_OWN, b->threads ? named_cause(b, CAUSE_TASK, v->name) : TIMELINE_NO_CAUSE);
+	take_turn(b, v, TURN_OWN, b->threads ? named_cause(b, CAUSE_TASK, v->name) : TIMELINE_NO_CAUSE);
 	if (!b->threads)
 		return;
 	v->strand->runs = true;
 	strand_name(b, v->strand, v->name);
 }
 
+/* A thread that could go on has been kept from its CPU since it left it, whoever had that meanwhile. */
+static void throttle(struct builder *b, struct strand *s, int64_t until)
+{
+	struct timeline *t = s->out;
+
+	if (s->runs || s->left != TRACE_PREEMPTED || s->left_at == NOBODY || until <= s->left_at)
+		return;
+	while (t->count && t->segments[t->count - 1].from >= s->left_at)
+		t->count--;
+	if (t->count && t->segments[t->count - 1].to > s->left_at)
+		t->segments[t->count - 1].to = s->left_at;
+	timeline_add(t, s->left_at, until, plain_cause(b, CAUSE_THROTTLED));
+	s->now = until;
+}
+
 static void go_idle(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
-	(void)b, (void)rule;
-	take_turn(v->cpu, TURN_IDLE, TIMELINE_NO_CAUSE);
+	(void)rule;
+	take_turn(b, v, TURN_IDLE, TIMELINE_NO_CAUSE);
+}
+
+/* A quota that is used up lasts until this timer expires. */
+static void enter_timer(struct builder *b, const struct kind_rule *rule, const struct event *v)
+{
+	(void)rule;
+	if (!b->has_quota || v->name != b->refill)
+		return;
+	for (size_t i = 0; i < CPULIST_MAX; i++)
+		for (struct strand *s = b->cpus[i].there; s; s = s->next)
+			throttle(b, s, v->time);
 }
 
 static void change_idle_state(struct builder *b, const struct kind_rule *rule, const struct event *v)
@@ -469,6 +509,7 @@ static void go_away(struct builder *b, const struct kind_rule *rule, const struc
 {
 	(void)rule;
 	v->strand->left = v->kind;
+	v->strand->left_at = v->time;
 	v->strand->runs = false;
 	strand_name(b, v->strand, v->name);
 	if (v->kind != TRACE_PREEMPTED)
@@ -641,6 +682,22 @@ static struct strand *strand_find(struct builder *b, int64_t tid)
 	return thread ? &b->strands[thread - b->threads->list] : NULL;
 }
 
+/* A CPU that is not idle, and to which nothing came when the tick was due: all that was there was kept from going on. */
+static void pass_stolen(struct builder *b, struct cpu_view *cpu, int64_t until)
+{
+	const int64_t since = cpu->due > cpu->seen ? cpu->due : cpu->seen;
+
+	cpu->seen = until;
+	if (!cpu->ticks || cpu->due == INT64_MAX || until - since < b->tick_ns / 4)
+		return;
+	for (struct strand *s = cpu->there; s; s = s->next) {
+		pass_time(b, s, since);
+		if (s->runs || s->left == TRACE_PREEMPTED || s->left == TRACE_WOKEN)
+			timeline_add(s->out, s->now, until, plain_cause(b, CAUSE_BELOW));
+		s->now = until;
+	}
+}
+
 static void pass_cpu(struct builder *b, struct cpu_view *cpu, const struct kind_rule *rule, const int64_t *word)
 {
 	for (struct strand *s = cpu->there; s; s = s->next) {
@@ -662,9 +719,10 @@ static void pass_thread(struct builder *b, struct strand *s, int kind, const int
 	}
 	/* Some kernels do not trace every switch to it. */
 	if (!s->runs && (kind == TRACE_CALL_ENTER || kind == TRACE_CALL_EXIT || kind == TRACE_FAULT)) {
+		const struct event v = event_of(b, word, kind, s);
+
 		strand_go_to(b, s, word[TRACE_CPU]);
-		take_turn(&b->cpus[word[TRACE_CPU]], TURN_OWN,
-			  cause_table_of(b->causes, CAUSE_TASK, b->side, s->thread->name));
+		take_turn(b, &v, TURN_OWN, cause_table_of(b->causes, CAUSE_TASK, b->side, s->thread->name));
 		s->runs = true;
 	}
 }
@@ -680,6 +738,7 @@ static void thread_take(struct builder *b, const int64_t *word)
 		return;
 	s = rule->is_of_thread ? strand_find(b, word[TRACE_VALUE]) : NULL;
 	v = event_of(b, word, kind, s);
+	pass_stolen(b, &b->cpus[word[TRACE_CPU]], word[TRACE_TIME]);
 	if (!rule->is_of_thread || kind == TRACE_OWN)
 		pass_cpu(b, v.cpu, rule, word);
 	if (s)
@@ -744,7 +803,9 @@ static struct builder *builder_new(const struct trace_file *f, unsigned side, st
 	memset(b->plain, 0xff, sizeof(b->plain));
 	memset(b->leaving, 0xff, sizeof(b->leaving));
 	for (size_t i = 0; i < CPULIST_MAX; i++)
-		b->cpus[i] = (struct cpu_view){.turn = TURN_IDLE, .other = TIMELINE_NO_CAUSE, .idle_state = -1};
+		b->cpus[i] = (struct cpu_view){
+		    .turn = TURN_IDLE, .other = TIMELINE_NO_CAUSE, .idle_state = -1, .due = INT64_MAX};
+	b->tick = b->refill = -1;
 	return b;
 }
 
@@ -766,6 +827,7 @@ static struct strand strand_of(struct timeline *out)
 			       .cpu = NO_CPU,
 			       .now = INT64_MIN,
 			       .left = TRACE_SLEPT,
+			       .left_at = NOBODY,
 			       .name = -1,
 			       .call = -1,
 			       .faulted_at = NOBODY};
@@ -807,6 +869,80 @@ static bool names_thread(int kind)
 	return kind == TRACE_OWN || kind == TRACE_SLEPT || kind == TRACE_PREEMPTED;
 }
 
+/* --- the periodic tick --- */
+
+static int64_t find_name(const struct trace_file *f, const char *text)
+{
+	for (size_t i = 0; i < f->names; i++)
+		if (!strcmp(trace_file_name(f, (int64_t)i), text))
+			return (int64_t)i;
+	return -1;
+}
+
+/* How often the tick came as long after the one before as its period says, and how often later, on a CPU. */
+struct tick_counts {
+	int64_t last; /* NOBODY: the CPU has been idle since */
+	size_t at[4], after[4];
+};
+
+static const int64_t tick_periods[] = {1000000, 3333333, 4000000, 10000000}; /* CONFIG_HZ: 1000, 300, 250, 100 */
+
+#define PERIODS	    (sizeof(tick_periods) / sizeof(tick_periods[0]))
+#define TICKS_LEAST 20
+
+static void count_tick(struct tick_counts *c, int64_t time)
+{
+	for (size_t i = 0; c->last != NOBODY && i < PERIODS; i++) {
+		const int64_t late = time - c->last - tick_periods[i];
+
+		c->at[i] += late > -tick_periods[i] / 50 && late < tick_periods[i] / 50;
+		c->after[i] += late >= tick_periods[i] / 4;
+	}
+	c->last = time;
+}
+
+static void decide_tick(struct builder *b, const struct tick_counts *counts)
+{
+	size_t at[PERIODS] = {0}, best = 0;
+
+	for (size_t i = 0; i < PERIODS; i++) {
+		for (size_t cpu = 0; cpu < CPULIST_MAX; cpu++)
+			at[i] += counts[cpu].at[i];
+		best = at[i] > at[best] ? i : best;
+	}
+	if (at[best] < TICKS_LEAST)
+		return;
+	b->tick_ns = tick_periods[best];
+	/* To a CPU with nohz_full it comes seldom. */
+	for (size_t cpu = 0; cpu < CPULIST_MAX; cpu++)
+		b->cpus[cpu].ticks = counts[cpu].at[best] > 4 * counts[cpu].after[best];
+}
+
+/* A CPU that is busy and gets no tick was not running: below the kernel, something else was. */
+static void learn_tick(struct builder *b)
+{
+	struct tick_counts *counts = or_abort(calloc(CPULIST_MAX, sizeof(*counts)));
+
+	b->tick = find_name(b->file, "local timer");
+	for (size_t cpu = 0; cpu < CPULIST_MAX; cpu++)
+		counts[cpu].last = NOBODY;
+	for (size_t i = 0; b->tick >= 0 && i < b->file->events; i++) {
+		const int64_t *word = b->file->words + i * TRACE_WORDS;
+		const int kind = timeline_kind(b->file, word);
+
+		if (!has_view(word))
+			continue;
+		if (kind == TRACE_IRQ_ENTER && word[TRACE_NAME] == b->tick)
+			count_tick(&counts[word[TRACE_CPU]], word[TRACE_TIME]);
+		else if (kind == TRACE_IDLE)
+			counts[word[TRACE_CPU]].last = NOBODY;
+	}
+	decide_tick(b, counts);
+	free(counts);
+}
+
+/* --- all threads --- */
+
 #define THREADS_MOST 65536 /* what further ones did is not known */
 
 /* The threads that the events name. */
@@ -839,6 +975,9 @@ void timeline_build_threads(const struct trace_file *f, struct cause_table *caus
 	*out = find_threads(f);
 	out->known_until = until;
 	b->threads = out;
+	b->refill = find_name(f, "sched_cfs_period_timer");
+	b->has_quota = json_integer_value(json_object_get(f->about, "throttled")) > 0;
+	learn_tick(b);
 	b->strands = or_abort(calloc(out->count + 1, sizeof(*b->strands)));
 	for (size_t i = 0; i < out->count; i++) {
 		struct timeline_thread *t = &out->list[i];

@@ -57,6 +57,8 @@ struct program_run {
 	json_t *about;	   /* trace-source.json */
 	int64_t traced_at; /* in ns of the run; INT64_MAX: not */
 	char why[256];	   /* there are no events */
+	char *group;	     /* the program's control group, when it began */
+	int64_t throttled;   /* how often that had used up its quota until then */
 	pid_t pid;
 	bool is_ended;
 	int status;
@@ -190,6 +192,67 @@ static void end_program(struct program_run *p)
 	}
 }
 
+/* --- its control group --- */
+
+/* Where it is, of the controller cpu: version 2, or version 1 where systemd and cgroupfs-mount mount it. NULL: not known. */
+static char *cpu_group(pid_t pid)
+{
+	char path[64], *text = NULL, *rest, *line, *found = NULL;
+	size_t size;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	if (fs_read_followed(path, 1 << 16, &text, &size, NULL))
+		return NULL;
+	rest = text;
+	while (!found && (line = strsep(&rest, "\n"))) {
+		const char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+
+		if (group && !strncmp(controllers, "::", 2) && !fs_is_missing("/sys/fs/cgroup/cgroup.controllers"))
+			found = fs_path("/sys/fs/cgroup%s", group + 1);
+		else if (group && (!strncmp(controllers, ":cpu:", 5) || !strncmp(controllers, ":cpu,", 5)))
+			found = fs_path("/sys/fs/cgroup/cpu%s", group + 1);
+	}
+	free(text);
+	return found;
+}
+
+/* How often it, or one that it is in, has used up its quota. */
+static int64_t times_throttled(const char *group)
+{
+	char *at = group ? or_abort(strdup(group)) : NULL, *slash;
+	int64_t times = 0;
+
+	while (at && (slash = strrchr(at, '/')) && strcmp(at, "/sys/fs")) {
+		char *path = fs_path("%s/cpu.stat", at), *text = NULL, *found;
+		size_t size;
+
+		if (!fs_read_followed(path, 1 << 16, &text, &size, NULL) && (found = strstr(text, "nr_throttled ")))
+			times += strtoll(found + strlen("nr_throttled "), NULL, 10);
+		free(text);
+		free(path);
+		*slash = '\0';
+	}
+	free(at);
+	return times;
+}
+
+static void note_quota(struct program_run *p)
+{
+	p->group = cpu_group(p->request->command ? getpid() : p->request->pid);
+	p->throttled = times_throttled(p->group);
+}
+
+/* How often its quota was used up meanwhile: only then was a thread that could go on kept from that by it. */
+static int64_t count_throttled(const struct program_run *p)
+{
+	char *now = cpu_group(p->pid);
+	const bool has_moved = now && p->group && strcmp(now, p->group) != 0;
+	const int64_t times = times_throttled(now ? now : p->group) - (has_moved ? 0 : p->throttled);
+
+	free(now);
+	return times;
+}
+
 /* --- events --- */
 
 /* A program that is started here is a child of this process, which is therefore followed until then: its own events are
@@ -297,6 +360,8 @@ static int read_traces(struct program_run *p, struct err *e)
 	if (!rc)
 		rc = trace_read_program(p->trace[MACHINE], p->trace[CALLS], &program, &p->conversion, &p->names,
 					&p->words, &p->about, e);
+	if (!rc)
+		json_object_set_new(p->about, "throttled", json_integer(count_throttled(p)));
 	trace_threads_free(&program.threads);
 	free(threads);
 	return rc;
@@ -362,6 +427,7 @@ static int measure_program(struct program_run *p, struct err *e)
 
 	if (!rc)
 		rc = prepare_traces(p, e);
+	note_quota(p);
 	p->mono[0] = look_at_monotonic();
 	/* What is recorded from the start includes the start. */
 	if (!rc && !q->untraced_ns)
@@ -615,6 +681,7 @@ static void program_run_free(struct program_run *p)
 	trace_words_free(&p->words);
 	trace_names_free(&p->names);
 	json_decref(p->about);
+	free(p->group);
 	rundir_close(&p->dir);
 }
 
