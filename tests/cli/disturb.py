@@ -43,9 +43,9 @@ def is_stopped(pid):
     return True
 
 
-def stop(pid, length_us):
-    """Stop a process, from the moment when all of it has stopped."""
-    os.kill(pid, signal.SIGSTOP)
+def stop(pid, length_us, thread=None):
+    """Stop a process, from the moment when all of it has stopped; which the given thread does first."""
+    libc.tgkill(pid, thread or pid, signal.SIGSTOP)
     try:
         while not is_stopped(pid):
             time.sleep(0.0001)

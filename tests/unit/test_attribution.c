@@ -712,7 +712,8 @@ static void test_ticks(void)
 		timeline_build_threads(&f, &causes, &t);
 		is_str(part_at(&t, &causes, 21000000), "20000000-50000000 below the kernel (firmware or hypervisor)",
 		       "a busy CPU without events, even the tick, was not running");
-		is_str(part_at(&t, &causes, 17000000), "16001000-20000000 running its own code", "but until it was due");
+		is_str(part_at(&t, &causes, 17000000), "16001000-20000000 running its own code",
+		       "but until it was due");
 		is_str(part_at(&t, &causes, 51200000),
 		       has_quota ? "51000000-51600000 throttled: kept from its CPU"
 				 : "51000000-51500000 preempted by cc",

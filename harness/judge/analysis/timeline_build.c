@@ -196,8 +196,8 @@ struct builder {
 	const struct timeline_threads *threads; /* of a program; NULL: of an endpoint */
 	struct strand *strands;			/* of its threads, in their order */
 	int64_t tick, tick_ns;			/* the tick's name, and its period; 0: not known */
-	int64_t refill;	     /* the name of the timer that grants control groups their quota again; -1: there is none */
-	bool has_quota;	     /* the program used up that of its group meanwhile */
+	int64_t refill; /* the name of the timer that grants control groups their quota again; -1: there is none */
+	bool has_quota; /* the program used up that of its group meanwhile */
 	struct timeline_gaps gaps;
 };
 

@@ -57,8 +57,8 @@ struct program_run {
 	json_t *about;	   /* trace-source.json */
 	int64_t traced_at; /* in ns of the run; INT64_MAX: not */
 	char why[256];	   /* there are no events */
-	char *group;	     /* the program's control group, when it began */
-	int64_t throttled;   /* how often that had used up its quota until then */
+	char *group;	   /* the program's control group, when it began */
+	int64_t throttled; /* how often that had used up its quota until then */
 	pid_t pid;
 	bool is_ended;
 	int status;
