@@ -496,6 +496,91 @@ static void unknown_lane(struct facts *f)
 	f->granted = json_pack("{s:{s:s}}", "source", "expected_lane", "rc_verbs");
 }
 
+/* A lane of the source, what must count its messages, and what moved in each repetition: 1000 messages of 64 bytes were
+ * sent, and as many were received. */
+static void lane_with(struct facts *f, const char *lane, const char *expected, json_t *witness, json_t *moved)
+{
+	json_t *rep, *before, *after, *value;
+	const char *key;
+	size_t i;
+
+	json_object_update_new(witness, json_pack("{s:i, s:i}", "sent_bytes", 64, "received_bytes", 64));
+	f->granted =
+	    json_pack("{s:{s:s, s:s*, s:o}}", "source", "lane", lane, "expected_lane", expected, "witness", witness);
+	json_array_foreach (f->counters, i, rep) {
+		json_t *device = json_object_get(json_object_get(rep, "device"), "source");
+
+		json_object_set_new(json_object_get(rep, "source"), "received", json_integer(1000));
+		before = json_object_get(device, "before");
+		after = json_object_get(device, "after");
+		json_object_foreach (moved, key, value) {
+			json_object_set_new(before, key, json_integer(5));
+			json_object_set_new(after, key, json_integer(5 + json_integer_value(value)));
+		}
+	}
+	json_decref(moved);
+}
+
+static void memory_kept(struct facts *f)
+{
+	lane_with(f, "posix/memory.0", NULL, json_pack("{s:s, s:s}", "kind", "none", "name", ""),
+		  json_pack("{s:i, s:i}", "socket_bytes", 12799, "lo.bytes", 4000000));
+}
+
+static void memory_left(struct facts *f)
+{
+	lane_with(f, "posix/memory.0", "posix", json_pack("{s:s, s:s}", "kind", "none", "name", ""),
+		  json_pack("{s:i, s:i, s:i}", "socket_bytes", 12800, "lo.bytes", 40, "eth0.bytes", 50));
+}
+
+static void loopback_carried(struct facts *f)
+{
+	lane_with(f, "tcp/lo.0", "tcp",
+		  json_pack("{s:s, s:s, s:b}", "kind", "interface", "name", "lo", "loopback", 1),
+		  json_pack("{s:i}", "lo.bytes", 256000));
+}
+
+static void loopback_idle(struct facts *f)
+{
+	lane_with(f, "tcp/lo.0", "tcp",
+		  json_pack("{s:s, s:s, s:b}", "kind", "interface", "name", "lo", "loopback", 1),
+		  json_pack("{s:i, s:i}", "lo.bytes", 255999, "eth1.bytes", 300000));
+}
+
+static void interface_shortcut(struct facts *f)
+{
+	lane_with(f, "tcp/eth0.0", "tcp", json_pack("{s:s, s:s}", "kind", "interface", "name", "eth0"),
+		  json_pack("{s:i, s:i}", "eth0.bytes", 0, "lo.bytes", 256000));
+}
+
+static void interface_expected(struct facts *f)
+{
+	lane_with(f, "tcp/eth0.0", "tcp/eth0.0", json_pack("{s:s, s:s}", "kind", "interface", "name", "eth0"),
+		  json_pack("{s:i, s:i}", "eth0.bytes", 0, "lo.bytes", 256000));
+}
+
+static void port_idle(struct facts *f)
+{
+	lane_with(f, "rc_verbs/rxe0:1.0", NULL, json_pack("{s:s, s:s}", "kind", "port", "name", "rxe0:1"),
+		  json_pack("{s:i, s:i}", "rxe0:1.packets", 999, "d0.bytes", 70000));
+}
+
+static void port_busy(struct facts *f)
+{
+	lane_with(f, "rc_verbs/rxe0:1.0", NULL, json_pack("{s:s, s:s}", "kind", "port", "name", "rxe0:1"),
+		  json_pack("{s:i}", "rxe0:1.packets", 1000));
+}
+
+static void port_without_counters(struct facts *f)
+{
+	lane_with(f, "verbs/efa0", NULL, json_pack("{s:s, s:s}", "kind", "port", "name", "efa0:1"), json_object());
+}
+
+static void lane_without_witness(struct facts *f)
+{
+	lane_with(f, "cxi/cxi0", NULL, json_pack("{s:s, s:s}", "kind", "unknown", "name", ""), json_object());
+}
+
 /* The source's interface and the messages that it sent and received: 1000 of 64 bytes. */
 static void bypass_with(struct facts *f, json_int_t moved, json_t *libraries)
 {
@@ -660,6 +745,32 @@ static const struct row {
     {"a lane with another layer", lane_with_a_layer,
      "the messages were carried by tcp;ofi_rxm/lo, not by tcp;ofi_rxd (sink)", NULL},
     {"no lane is known", unknown_lane, "the messages were carried by an unknown lane, not by rc_verbs (source)", NULL},
+    {"memory that carried the messages, beside a busy interface", memory_kept, NULL, NULL},
+    {"sockets instead of memory", memory_left,
+     "the library says that posix/memory.0 carried the messages, but the process's sockets moved 38400 bytes for 6000 of "
+     "them; eth0 moved most (source, 3 of 3 repetitions)",
+     NULL},
+    {"loopback that carried the messages", loopback_carried, NULL, NULL},
+    {"an interface that moved less than the messages have", loopback_idle,
+     "the library says that tcp/lo.0 carried the messages, but it moved only 767997 bytes for 6000 of them; eth1 moved "
+     "most (source, 3 of 3 repetitions)",
+     NULL},
+    {"loopback instead of an interface", interface_shortcut, NULL,
+     "the library says that tcp/eth0.0 carried the messages, but loopback did: both sides are on one machine (source, 3 "
+     "of 3 repetitions)"},
+    {"loopback instead of the interface that was expected", interface_expected,
+     "the library says that tcp/eth0.0 carried the messages, but loopback did: both sides are on one machine (source, 3 "
+     "of 3 repetitions)",
+     NULL},
+    {"a port that sent fewer packets than messages", port_idle,
+     "the library says that rc_verbs/rxe0:1.0 carried the messages, but it sent only 2997 packets for 6000 of them; d0 "
+     "moved most (source, 3 of 3 repetitions)",
+     NULL},
+    {"a port that sent a packet for each message", port_busy, NULL, NULL},
+    {"a port without counters", port_without_counters, NULL,
+     "no counter tells whether verbs/efa0 carried the messages (source)"},
+    {"a lane that nothing counts", lane_without_witness, NULL,
+     "no counter tells whether cxi/cxi0 carried the messages (source)"},
     {"no bypass", no_bypass,
      "bypass is expected, but the kernel carried messages: eth0 moved 192000 bytes for 3000 messages; no library was "
      "preloaded (source, 3 of 3 repetitions)",

@@ -395,6 +395,149 @@ static void judge_lane(const struct validity_facts *f, struct validity *out)
 	}
 }
 
+/* --- do the counters agree with the lane that the library names? --- */
+
+/* The increase of a counter of this name; or, if that is NULL, of the "….bytes" that increased most. `key` (may be NULL): its
+ * name. -1: there is none. */
+static json_int_t counter_rise(const json_t *counters, enum side side, const char *name, const char **key)
+{
+	const json_t *device = json_object_get(json_object_get(counters, "device"), side_names[side]);
+	const json_t *before = json_object_get(device, "before");
+	json_t *after = json_object_get(device, "after"), *value;
+	json_int_t most = -1;
+	const char *at;
+
+	json_object_foreach (after, at, value) {
+		const json_int_t from = get_count(before, at), to = get_count(after, at);
+		const char *ending = strrchr(at, '.');
+
+		if (from < 0 || to < from || to - from <= most ||
+		    (name ? strcmp(at, name) != 0 : !ending || strcmp(ending, ".bytes") != 0))
+			continue;
+		most = to - from;
+		if (key)
+			*key = at;
+	}
+	return most;
+}
+
+/* Of a side: what its messages must have moved, and what did move. */
+struct lane_account {
+	json_int_t moved, messages;
+	size_t bad, looped, unknown;
+	const char *busiest; /* the interface that moved most meanwhile: "eth0.bytes" */
+};
+
+#define SOCKETS_SHARE 0.1 /* of the messages' bytes: the sockets of this process carried them, and not memory */
+
+/* One row for each kind of witness (measure/transports/lane.c). */
+static const struct lane_rule {
+	const char *kind, *ending; /* of the name of its counter, after that of the interface or port */
+	bool is_none;		   /* the counter must not move */
+	const char *text;
+} lane_rules[] = {
+    {"none", "socket_bytes", true, "the process's sockets moved %" JSON_INTEGER_FORMAT " bytes"},
+    {"interface", ".bytes", false, "it moved only %" JSON_INTEGER_FORMAT " bytes"},
+    {"port", ".packets", false, "it sent only %" JSON_INTEGER_FORMAT " packets"},
+};
+
+static const struct lane_rule *lane_rule_of(const json_t *witness)
+{
+	for (size_t i = 0; i < sizeof(lane_rules) / sizeof(lane_rules[0]); i++)
+		if (!strcmp(json_text(witness, "kind"), lane_rules[i].kind))
+			return &lane_rules[i];
+	return NULL;
+}
+
+/* What the messages of a side must have moved at least: packets of a port, or bytes; loopback sends and receives each. */
+static double lane_load(const struct lane_rule *rule, const json_t *witness, json_int_t sent, json_int_t received)
+{
+	const double bytes = (double)sent * (double)get_count(witness, "sent_bytes") +
+			     (double)received * (double)get_count(witness, "received_bytes");
+
+	if (!strcmp(rule->ending, ".packets"))
+		return (double)sent;
+	return json_is_true(json_object_get(witness, "loopback")) ? 2 * bytes : bytes;
+}
+
+/* Between two addresses of one machine Linux takes a shortcut over loopback, which sends and receives each byte. */
+static bool is_shortcut(const struct lane_rule *rule, const json_t *counters, enum side side, double load)
+{
+	return !strcmp(rule->ending, ".bytes") && (double)counter_rise(counters, side, "lo.bytes", NULL) >= 2 * load;
+}
+
+static void lane_account(struct lane_account *a, const struct lane_rule *rule, const json_t *witness,
+			 const json_t *counters, enum side side)
+{
+	const json_t *own = json_object_get(counters, side_names[side]);
+	const json_int_t sent = get_count(own, "posted"), received = get_count(own, "received");
+	const double load = lane_load(rule, witness, sent, received);
+	char name[64];
+	json_int_t moved;
+
+	snprintf(name, sizeof(name), "%.40s%s", rule->is_none ? "" : json_text(witness, "name"), rule->ending);
+	moved = counter_rise(counters, side, name, NULL);
+	if (load <= 0 || sent < 0 || received < 0)
+		return;
+	a->unknown += moved < 0;
+	if (moved < 0 || (rule->is_none ? (double)moved < SOCKETS_SHARE * load : (double)moved >= load))
+		return;
+	counter_rise(counters, side, NULL, &a->busiest);
+	if (is_shortcut(rule, counters, side, load)) {
+		a->looped++;
+		return;
+	}
+	a->bad++;
+	a->moved = add_saturating(a->moved, moved);
+	a->messages = add_saturating(a->messages, add_saturating(sent, received));
+}
+
+static bool expects_device(const json_t *granted)
+{
+	return strchr(json_text(granted, "expected_lane"), '/');
+}
+
+static void judge_witness_of(const struct validity_facts *f, const json_t *granted, enum side side,
+			     struct validity *out)
+{
+	const json_t *witness = json_object_get(granted, "witness"), *counters;
+	const struct lane_rule *rule = lane_rule_of(witness);
+	const size_t all = json_array_size(f->counters);
+	struct lane_account a = {.busiest = "no interface.bytes"};
+	char at[AT_MAX], moved[80];
+	size_t i;
+
+	if (rule)
+		json_array_foreach (f->counters, i, counters)
+			lane_account(&a, rule, witness, counters, side);
+	if (a.bad) {
+		snprintf(moved, sizeof(moved), rule->text, a.moved);
+		validity_say(out->reasons,
+			     "the library says that %.80s carried the messages, but %s for %" JSON_INTEGER_FORMAT
+			     " of them; %.*s moved most%s",
+			     json_text(granted, "lane"), moved, a.messages, (int)(strrchr(a.busiest, '.') - a.busiest),
+			     a.busiest, where(at, sizeof(at), side, a.bad, all));
+	}
+	if (a.looped)
+		validity_say(expects_device(granted) ? out->reasons : out->warnings,
+			     "the library says that %.80s carried the messages, but loopback did: both sides are on one "
+			     "machine%s",
+			     json_text(granted, "lane"), where(at, sizeof(at), side, a.looped, all));
+	if (!rule || a.unknown)
+		validity_say(out->warnings, "no counter tells whether %.80s carried the messages (%s)",
+			     json_text(granted, "lane"), side_names[side]);
+}
+
+static void judge_witness(const struct validity_facts *f, struct validity *out)
+{
+	for (enum side side = SOURCE; side < SIDES; side++) {
+		const json_t *granted = json_object_get(f->granted, side_names[side]);
+
+		if (json_object_get(granted, "witness"))
+			judge_witness_of(f, granted, side, out);
+	}
+}
+
 static void judge_way(const struct validity_facts *f, struct validity *out)
 {
 	size_t all = json_array_size(f->counters), unknown = 0, bad = 0;
@@ -749,7 +892,7 @@ static void judge_placement(const struct validity_facts *f, struct validity *out
 void validity_judge(const struct validity_facts *facts, struct validity *out)
 {
 	static void (*const judges[])(const struct validity_facts *, struct validity *) = {
-	    judge_counters, judge_loss,	     judge_pacing,	judge_way,   judge_lane,
+	    judge_counters, judge_loss,	     judge_pacing,	judge_way,   judge_lane,	judge_witness,
 	    judge_bypass,   judge_readiness, judge_connections, judge_clock, judge_placement,
 	};
 

@@ -448,6 +448,7 @@ static int fabric_open(const struct transport_config *config, const void *settin
 	int rc;
 
 	t->base.ops = &fabric_transport;
+	t->config = *config;
 	t->fd = -1;
 	t->is_sink = config->role == ROLE_SINK;
 	t->tagged = s->api == API_TAGGED;
@@ -616,13 +617,17 @@ static json_t *fabric_granted(const struct transport *transport)
 		      apis[t->tagged ? API_TAGGED : API_MSG], "provider", t->info->fabric_attr->prov_name, "domain",
 		      t->info->domain_attr->name, "inject_bytes", (json_int_t)t->info->tx_attr->inject_size, "receives",
 		      (json_int_t)t->mask + 1, "registers", t->slot_mr != NULL, "environment", t->environment);
-	lane_grant(granted, t->lane, t->expected);
+	lane_grant(granted, t->lane, t->expected, &t->config);
 	return granted;
 }
 
 static json_t *fabric_counters(const struct transport *transport)
 {
-	return frames_counters(&((const struct fabric *)transport)->frames);
+	const struct fabric *t = (const struct fabric *)transport;
+	json_t *counters = frames_counters(&t->frames);
+
+	lane_count(counters, t->lane);
+	return counters;
 }
 
 static int fabric_failure(const struct transport *transport, struct err *e)

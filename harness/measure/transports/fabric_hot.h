@@ -71,6 +71,7 @@ struct fabric {
 	struct fid_mr *send_mr, *slot_mr;
 	char lane[FABRIC_LANE], expected[OPT_STR_MAX];
 	json_t *environment;
+	struct transport_config config;
 };
 
 extern const struct transport_ops fabric_transport;

@@ -44,6 +44,19 @@ void interface_find(const struct sockaddr *address, struct interface *out)
 	freeifaddrs(all);
 }
 
+bool interface_is_loopback(const char *name)
+{
+	struct ifaddrs *all = NULL;
+	bool is_loopback = false;
+
+	if (getifaddrs(&all))
+		return false;
+	for (const struct ifaddrs *i = all; i; i = i->ifa_next)
+		is_loopback |= !strcmp(i->ifa_name, name) && i->ifa_flags & IFF_LOOPBACK;
+	freeifaddrs(all);
+	return is_loopback;
+}
+
 /* " eth0: 8 numbers about receiving, 8 about sending": bytes are the first of each. */
 static bool read_line(const char *line, const char *name, int64_t *received, int64_t *sent)
 {
@@ -70,4 +83,19 @@ void interface_count(const char *table, const struct interface *i, const char *s
 			break;
 		}
 	fclose(f);
+}
+
+void interface_count_all(const char *table, json_t *counters)
+{
+	char line[LINE_MAX_BYTES], name[IF_NAMESIZE], key[IF_NAMESIZE + 16];
+	int64_t received, sent;
+	FILE *f = fopen(table, "re");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, " %15[^: ]", name) == 1 && read_line(line, name, &received, &sent)) {
+			snprintf(key, sizeof(key), "%s.bytes", name);
+			json_object_set_new(counters, key, json_integer(sent + received));
+		}
+	if (f)
+		fclose(f);
 }

@@ -17,9 +17,14 @@ struct interface {
 /* Find the interface with a local address; its name is "" if there is none. */
 void interface_find(const struct sockaddr *address, struct interface *out);
 
+bool interface_is_loopback(const char *name);
+
 /* Add the current numbers of bytes from `table`, a file such as /proc/self/net/dev, as counters of
  * these names; nothing if it does not contain the interface. */
 void interface_count(const char *table, const struct interface *i, const char *sent_name, const char *received_name,
 		     json_t *counters);
+
+/* The same for all that it contains, the sum of both directions: "eth0.bytes". */
+void interface_count_all(const char *table, json_t *counters);
 
 #endif

@@ -1,13 +1,23 @@
 #include "measure/transports/lane.h"
 
 #include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/err.h"
 #include "common/or_abort.h"
+#include "common/sysroot.h"
 #include "common/text.h"
+#include "measure/transports/interface.h"
+#include "measure/transports/transport.h"
+#include "measure/transports/verbs_counters.h"
+
+#define NET_DEV	    "/proc/self/net/dev"
+#define DEVICE_SIZE 64
+#define COUNT(a)    (sizeof(a) / sizeof((a)[0]))
 
 extern char **environ;
 
@@ -34,12 +44,165 @@ int lane_setting(const struct lane_variable *v, struct err *e)
 	return 1;
 }
 
-void lane_grant(json_t *granted, const char *lane, const char *expected)
+/* --- what must count the messages of a lane --- */
+
+enum witness { WITNESS_UNKNOWN, WITNESS_NONE, WITNESS_INTERFACE, WITNESS_PORT };
+static const char *const witness_names[] = {
+    [WITNESS_UNKNOWN] = "unknown", [WITNESS_NONE] = "none", [WITNESS_INTERFACE] = "interface", [WITNESS_PORT] = "port"};
+
+struct lane_witness {
+	enum witness kind;
+	char device[DEVICE_SIZE];
+	unsigned port;
+	struct interface interface;
+};
+
+bool lane_is_memory(const char *lane)
 {
+	static const char *const ways[] = {"posix", "sysv", "self", "cma", "knem", "xpmem", "shm"};
+	const size_t length = strcspn(lane, "/;");
+
+	for (size_t i = 0; i < COUNT(ways); i++)
+		if (strlen(ways[i]) == length && !strncmp(lane, ways[i], length))
+			return true;
+	return false;
+}
+
+static bool is_rdma(const struct sysroot *r, const char *device)
+{
+	char path[DEVICE_SIZE + 32];
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s", device);
+	return *device && sysroot_exists(r, path);
+}
+
+/* "lo.0", "mlx5_0:1.0" of UCX, whose last part numbers paths; "lo", "mlx5_0-dgram" of libfabric. */
+static void read_device(const struct sysroot *r, const char *text, struct lane_witness *w)
+{
+	const char *colon = strchr(text, ':');
+	char *end;
+
+	w->port = colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 1;
+	snprintf(w->device, sizeof(w->device), "%.*s", (int)(colon ? colon - text : (ptrdiff_t)strlen(text)), text);
+	end = strrchr(w->device, '.');
+	if (!colon && end && end[1] && strspn(end + 1, "0123456789") == strlen(end + 1))
+		*end = '\0';
+	end = strrchr(w->device, '-');
+	if (end && !is_rdma(r, w->device)) {
+		*end = '\0';
+		if (!is_rdma(r, w->device))
+			*end = '-';
+	}
+}
+
+static struct lane_witness find_witness(const struct sysroot *r, const char *lane)
+{
+	struct lane_witness w = {.kind = lane_is_memory(lane) ? WITNESS_NONE : WITNESS_UNKNOWN};
+	const char *device = strrchr(lane, '/');
+
+	if (w.kind == WITNESS_NONE || !device)
+		return w;
+	read_device(r, device + 1, &w);
+	snprintf(w.interface.name, sizeof(w.interface.name), "%.*s", (int)sizeof(w.interface.name) - 1, w.device);
+	if (is_rdma(r, w.device)) {
+		w.kind = WITNESS_PORT;
+	} else if (if_nametoindex(w.interface.name)) {
+		w.kind = WITNESS_INTERFACE;
+		w.interface.is_loopback = interface_is_loopback(w.interface.name);
+	}
+	return w;
+}
+
+void lane_grant(json_t *granted, const char *lane, const char *expected, const struct transport_config *config)
+{
+	struct sysroot r;
+	struct lane_witness w;
+	char name[DEVICE_SIZE + 16];
+
 	json_object_set_new(granted, "lane", json_string(lane));
 	if (*expected)
 		json_object_set_new(granted, "expected_lane", json_string(expected));
+	if (sysroot_open(&r, NULL, NULL))
+		return;
+	w = find_witness(&r, lane);
+	sysroot_close(&r);
+	if (w.kind == WITNESS_PORT)
+		snprintf(name, sizeof(name), "%s:%u", w.device, w.port);
+	else
+		snprintf(name, sizeof(name), "%s", w.device);
+	json_object_set_new(granted, "witness",
+			    json_pack("{s:s, s:s, s:b, s:I, s:I}", "kind", witness_names[w.kind], "name", name,
+				      "loopback", w.interface.is_loopback, "sent_bytes",
+				      (json_int_t)transport_sent_bytes(config), "received_bytes",
+				      (json_int_t)transport_received_bytes(config)));
 }
+
+/* "mlx5_0:1.packets" */
+static void count_port(const struct lane_witness *w, const char *device, unsigned port, json_t *counters)
+{
+	static const char *const sent[] = {"port_xmit_packets", "sent_pkts"};
+	json_t *all = verbs_counters(device, port), *packets = NULL;
+	char name[DEVICE_SIZE + 32];
+
+	for (size_t i = 0; i < COUNT(sent) && !packets; i++)
+		packets = json_object_get(all, sent[i]);
+	snprintf(name, sizeof(name), "%.*s:%u.packets", DEVICE_SIZE, device, port);
+	if (packets)
+		json_object_set(counters, name, packets);
+	if (w->kind == WITNESS_PORT && w->port == port && !strcmp(w->device, device))
+		json_object_update_missing(counters, all);
+	json_decref(all);
+}
+
+static void count_ports(const struct sysroot *r, const struct lane_witness *w, json_t *counters)
+{
+	char **paths, device[DEVICE_SIZE];
+	unsigned port;
+
+	if (sysroot_glob(r, "/sys/class/infiniband/*/ports/*", &paths) < 0)
+		return;
+	for (size_t i = 0; paths[i]; i++)
+		if (sscanf(paths[i], "/sys/class/infiniband/%63[^/]/ports/%u", device, &port) == 2)
+			count_port(w, device, port, counters);
+	sysroot_names_free(paths);
+}
+
+/* What the TCP connections of this process have moved, in both directions. */
+static json_int_t own_sockets(const struct sysroot *r)
+{
+	json_int_t bytes = 0;
+	char **names;
+
+	if (sysroot_list(r, "/proc/self/fd", NULL, &names) < 0)
+		return -1;
+	for (size_t i = 0; names[i]; i++) {
+		struct tcp_info info = {.tcpi_state = 0};
+		socklen_t size = sizeof(info);
+
+		if (!getsockopt(atoi(names[i]), IPPROTO_TCP, TCP_INFO, &info, &size))
+			bytes += (json_int_t)(info.tcpi_bytes_acked + info.tcpi_bytes_received);
+	}
+	sysroot_names_free(names);
+	return bytes;
+}
+
+void lane_count(json_t *counters, const char *lane)
+{
+	struct lane_witness w;
+	struct sysroot r;
+
+	interface_count_all(NET_DEV, counters);
+	if (sysroot_open(&r, NULL, NULL))
+		return;
+	w = find_witness(&r, lane);
+	json_object_set_new(counters, "socket_bytes", json_integer(own_sockets(&r)));
+	count_ports(&r, &w, counters);
+	sysroot_close(&r);
+	if (w.kind == WITNESS_INTERFACE && !w.interface.is_loopback)
+		interface_count(NET_DEV, &w.interface, "tx_bytes", "rx_bytes", counters);
+}
+
+/* --- addresses --- */
 
 json_t *lane_address(const void *bytes, size_t size)
 {

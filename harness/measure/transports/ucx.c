@@ -348,6 +348,7 @@ static int ucx_open(const struct transport_config *config, const void *settings,
 	int rc;
 
 	t->base.ops = &ucx_transport;
+	t->config = *config;
 	t->fd = -1;
 	t->tagged = s->api == API_TAG;
 	t->environment = lane_environment("UCX_");
@@ -482,13 +483,17 @@ static json_t *ucx_granted(const struct transport *transport)
 	    json_pack("{s:s, s:s, s:O, s:O}", "library", ucx_library.get_version_string(), "api",
 		      apis[t->tagged ? API_TAG : API_AM], "lanes", t->lanes, "environment", t->environment);
 
-	lane_grant(granted, t->lane, t->expected);
+	lane_grant(granted, t->lane, t->expected, &t->config);
 	return granted;
 }
 
 static json_t *ucx_counters(const struct transport *transport)
 {
-	return frames_counters(&((const struct ucx *)transport)->frames);
+	const struct ucx *t = (const struct ucx *)transport;
+	json_t *counters = frames_counters(&t->frames);
+
+	lane_count(counters, t->lane);
+	return counters;
 }
 
 static int ucx_failure(const struct transport *transport, struct err *e)

@@ -74,6 +74,7 @@ struct ucx {
 	int fd;					    /* for waiting; -1: none */
 	char lane[UCX_LANE], expected[OPT_STR_MAX]; /* "posix/memory"; "" if anything is expected */
 	json_t *lanes, *environment;
+	struct transport_config config;
 };
 
 extern const struct transport_ops ucx_transport;
