@@ -1,7 +1,9 @@
 #!/usr/bin/env bats
-# Reads and atomics: what is not possible is refused before anything starts, on any machine. tests/vm/verbs.bats tests what they do.
+# Reads and atomics over verbs: what is not possible is refused before anything starts, on any machine; tests/vm/verbs.bats
+# tests what they do. One-sided operations over UCX and libfabric: what they do, over shared memory and TCP.
 
 load helper
+load transports_helper
 
 # refused SENTENCE SETTING…: a dry run ends with status 2 and the sentence.
 refused() {
@@ -50,4 +52,44 @@ refused() {
 	run_dir=$(ls -d runs/*)
 	assert_eq "$(json "$run_dir/resolved.json" '[tuple(p["traits"]["wire"].values()) for p in d["points"]]')" \
 		"[(8, 0, False), (0, 8, True), (8, 8, True), (8, 8, False)]"
+}
+
+# bats test_tags=long
+@test "one-sided operations of UCX and libfabric: what they bring and what they leave is right" {
+	spec o <<-'YAML'
+		settings: {messages: 300, repetitions: 2, warmup: 300}
+		matrix:
+		  - {kernel: pingpong, check: yes, lost_after: 10s, transport: ucx, api: put, tls: [posix, tcp], lane: posix, size: [8, 100]}
+		  - {kernel: pingpong, check: yes, lost_after: 10s, transport: fabric, api: write, provider: [shm, "tcp;ofi_rxm"], size: [8, 100]}
+		  - {kernel: pingpong, check: yes, lost_after: 10s, transport: fabric, api: write, provider: tcp, endpoint: msg, size: 5000}
+		  - {kernel: stream, check: yes, transport: ucx, api: [put, get], tls: [posix, tcp], depth: 8, size: [5, 3000]}
+		  - {kernel: stream, check: yes, transport: fabric, api: [write, read], provider: [shm, tcp], depth: 8, size: [5, 3000]}
+		  - {kernel: stream, check: yes, transport: ucx, api: fetch_add, tls: [posix, tcp], size: 8, depth: 8}
+		  - {kernel: stream, check: yes, transport: fabric, api: fetch_add, provider: [shm, tcp], size: 8, depth: 8}
+		  - {kernel: exchange, lost_after: 10s, transport: ucx, api: put, tls: posix}
+	YAML
+	run "$KBLAT" run o.yaml --no-state --out runs
+	echo "$output"
+	[ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(completed)" 30
+	check_counters 'source["posted"], sink["bad_payloads"] + source["bad_payloads"], sink.get("bad_memory", 0)' "(300, 0, 0)"
+	# The second half of the first row expects another lane than it takes.
+	assert_eq "$(json "$run_dir/summary.json" '[p["id"] for p in d["points"] if any("carried by tcp" in r for r in p["reasons"])]')" "[2, 3]"
+}
+
+@test "one-sided operations over a library that cannot be are refused, each with what to use" {
+	spec r <<-'YAML'
+		settings: {kernel: stream, transport: ucx, size: 8B, depth: 8, api: put}
+	YAML
+	refused "poll event and api get: nothing wakes a side whose memory is used; use poll busy" api=get poll=event
+	refused "size 16 and api fetch_add: an atomic works on 8 bytes; use size 8B" api=fetch_add size=16B
+	refused "both and api put: a side that has ended would no longer do what ucx needs of it" both=yes
+	refused "both and api read: a side that has ended would no longer do what fabric needs of it" transport=fabric api=read both=yes
+	sed 's/kernel: stream/kernel: pingpong/' r.yaml >k.yaml && mv k.yaml r.yaml
+	refused "api get and a kernel that receives: nothing arrives at the sink; use kernel stream" api=get
+	refused "size 7 and api put: 8 bytes of a message hold its number" size=7B
+	refused "size 7 and api write: 8 bytes of a message hold its number" size=7B transport=fabric api=write
+	sed 's/kernel: pingpong/kernel: oneway/' r.yaml >k.yaml && mv k.yaml r.yaml
+	refused "api put and a kernel that only sends: messages in flight would overwrite each other" api=put
 }

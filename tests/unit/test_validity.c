@@ -535,15 +535,13 @@ static void memory_left(struct facts *f)
 
 static void loopback_carried(struct facts *f)
 {
-	lane_with(f, "tcp/lo.0", "tcp",
-		  json_pack("{s:s, s:s, s:b}", "kind", "interface", "name", "lo", "loopback", 1),
+	lane_with(f, "tcp/lo.0", "tcp", json_pack("{s:s, s:s, s:b}", "kind", "interface", "name", "lo", "loopback", 1),
 		  json_pack("{s:i}", "lo.bytes", 256000));
 }
 
 static void loopback_idle(struct facts *f)
 {
-	lane_with(f, "tcp/lo.0", "tcp",
-		  json_pack("{s:s, s:s, s:b}", "kind", "interface", "name", "lo", "loopback", 1),
+	lane_with(f, "tcp/lo.0", "tcp", json_pack("{s:s, s:s, s:b}", "kind", "interface", "name", "lo", "loopback", 1),
 		  json_pack("{s:i, s:i}", "lo.bytes", 255999, "eth1.bytes", 300000));
 }
 
@@ -747,7 +745,8 @@ static const struct row {
     {"no lane is known", unknown_lane, "the messages were carried by an unknown lane, not by rc_verbs (source)", NULL},
     {"memory that carried the messages, beside a busy interface", memory_kept, NULL, NULL},
     {"sockets instead of memory", memory_left,
-     "the library says that posix/memory.0 carried the messages, but the process's sockets moved 38400 bytes for 6000 of "
+     "the library says that posix/memory.0 carried the messages, but the process's sockets moved 38400 bytes for 6000 "
+     "of "
      "them; eth0 moved most (source, 3 of 3 repetitions)",
      NULL},
     {"loopback that carried the messages", loopback_carried, NULL, NULL},
@@ -756,10 +755,12 @@ static const struct row {
      "most (source, 3 of 3 repetitions)",
      NULL},
     {"loopback instead of an interface", interface_shortcut, NULL,
-     "the library says that tcp/eth0.0 carried the messages, but loopback did: both sides are on one machine (source, 3 "
+     "the library says that tcp/eth0.0 carried the messages, but loopback did: both sides are on one machine (source, "
+     "3 "
      "of 3 repetitions)"},
     {"loopback instead of the interface that was expected", interface_expected,
-     "the library says that tcp/eth0.0 carried the messages, but loopback did: both sides are on one machine (source, 3 "
+     "the library says that tcp/eth0.0 carried the messages, but loopback did: both sides are on one machine (source, "
+     "3 "
      "of 3 repetitions)",
      NULL},
     {"a port that sent fewer packets than messages", port_idle,

@@ -519,10 +519,11 @@ static void judge_witness_of(const struct validity_facts *f, const json_t *grant
 			     a.busiest, where(at, sizeof(at), side, a.bad, all));
 	}
 	if (a.looped)
-		validity_say(expects_device(granted) ? out->reasons : out->warnings,
-			     "the library says that %.80s carried the messages, but loopback did: both sides are on one "
-			     "machine%s",
-			     json_text(granted, "lane"), where(at, sizeof(at), side, a.looped, all));
+		validity_say(
+		    expects_device(granted) ? out->reasons : out->warnings,
+		    "the library says that %.80s carried the messages, but loopback did: both sides are on one "
+		    "machine%s",
+		    json_text(granted, "lane"), where(at, sizeof(at), side, a.looped, all));
 	if (!rule || a.unknown)
 		validity_say(out->warnings, "no counter tells whether %.80s carried the messages (%s)",
 			     json_text(granted, "lane"), side_names[side]);
@@ -892,7 +893,7 @@ static void judge_placement(const struct validity_facts *f, struct validity *out
 void validity_judge(const struct validity_facts *facts, struct validity *out)
 {
 	static void (*const judges[])(const struct validity_facts *, struct validity *) = {
-	    judge_counters, judge_loss,	     judge_pacing,	judge_way,   judge_lane,	judge_witness,
+	    judge_counters, judge_loss,	     judge_pacing,	judge_way,   judge_lane,      judge_witness,
 	    judge_bypass,   judge_readiness, judge_connections, judge_clock, judge_placement,
 	};
 

@@ -133,6 +133,16 @@ ALWAYS int T(deregister_memory)(struct TRANSPORT *t, void *handle)
 }
 #endif
 
+/* Likewise one whose one-sided operations need the other side to call the library now and then. */
+#ifndef TRANSPORT_SERVES
+#define TRANSPORT_SERVES 0
+ALWAYS int T(serve)(struct TRANSPORT *t)
+{
+	(void)t;
+	return 0;
+}
+#endif
+
 /* Likewise one with operations that fetch bytes from the other side. */
 #ifndef TRANSPORT_FETCHES
 #define TRANSPORT_FETCHES 0
@@ -275,6 +285,18 @@ static __attribute__((unused)) int sleep_until_stopped(struct worker *w)
 	while (!atomic_load(&w->stop))
 		nanosleep(&long_time, NULL);
 	return 0;
+}
+
+/* A passive side. */
+ALWAYS int serve_until_stopped(struct worker *w, struct TRANSPORT *t)
+{
+	int rc = 0;
+
+	if (!TRANSPORT_SERVES)
+		return sleep_until_stopped(w);
+	while (rc == 0 && !atomic_load_explicit(&w->stop, memory_order_relaxed))
+		rc = T(serve)(t);
+	return rc;
 }
 
 /* Nothing was received: spin or sleep. `mode` is constant; `since` is the time of the last

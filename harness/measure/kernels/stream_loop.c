@@ -201,7 +201,7 @@ static int stream_sink(struct worker *w)
 	int rc;
 
 	if (w->is_passive && !s->both)
-		return sleep_until_stopped(w); /* nobody looks at what arrives */
+		return serve_until_stopped(w, (struct TRANSPORT *)w->transport); /* nobody looks at what arrives */
 	stream_open(&side, w, ROLE_SINK);
 	if (s->both) /* if nobody looks at what arrives, each side just sends */
 		rc = LOOP_RUN(stream_run, w, &side, choices);

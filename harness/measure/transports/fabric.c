@@ -18,8 +18,17 @@
 #define SOCKET_HOLDS (64 << 10)
 #define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
 
-enum { API_MSG, API_TAGGED };
-static const char *const apis[] = {[API_MSG] = "msg", [API_TAGGED] = "tagged", NULL};
+static const char *const apis[] = {[FABRIC_MSG] = "msg",   [FABRIC_TAGGED] = "tagged",	     [FABRIC_WRITE] = "write",
+				   [FABRIC_READ] = "read", [FABRIC_FETCH_ADD] = "fetch_add", NULL};
+
+/* By enum fabric_api. Sides greet each other by a write. */
+static const uint64_t capabilities[] = {[FABRIC_MSG] = FI_MSG,
+					[FABRIC_TAGGED] = FI_TAGGED,
+					[FABRIC_WRITE] = FI_RMA,
+					[FABRIC_READ] = FI_RMA,
+					[FABRIC_FETCH_ADD] = FI_RMA | FI_ATOMIC};
+static const enum window_use window_uses[] = {
+    [FABRIC_WRITE] = WINDOW_WRITTEN, [FABRIC_READ] = WINDOW_READ, [FABRIC_FETCH_ADD] = WINDOW_CHANGED};
 
 enum { ENDPOINT_RDM, ENDPOINT_MSG, ENDPOINT_DGRAM };
 static const char *const endpoints[] = {
@@ -37,7 +46,10 @@ struct fabric_settings {
 static const struct opt fabric_options[] = {
     {"endpoint", OPT_ENUM, FIELD(endpoint), "rdm", 0, 0, endpoints,
      "reliable and without connections, connected, or datagrams"},
-    {"api", OPT_ENUM, FIELD(api), "msg", 0, 0, apis, "messages, or tagged messages"},
+    {"api", OPT_ENUM, FIELD(api), "msg", 0, 0, apis,
+     "messages, tagged messages, or one-sided operations: write (kernels pingpong, exchange, stream), read and "
+     "fetch_add of "
+     "8 bytes (stream)"},
     {"provider", OPT_STR, FIELD(provider), "any", 0, 0, NULL,
      "libfabric's provider, as in FI_PROVIDER, such as shm, tcp or \"tcp;ofi_rxm\"; the point is not valid if it is "
      "another"},
@@ -133,8 +145,21 @@ static struct fi_info *make_hints(const struct fabric_settings *s, enum ask unti
 	if (until >= ASK_ENDPOINT)
 		hints->ep_attr->type = endpoint_types[s->endpoint];
 	if (until >= ASK_API)
-		hints->caps = s->api == API_TAGGED ? FI_TAGGED : FI_MSG;
+		hints->caps = capabilities[s->api];
+	/* The end of a write is watched, so it must be written last; then the provider keeps to an order. */
+	if (until >= ASK_API && s->api == FABRIC_WRITE)
+		hints->tx_attr->msg_order = FI_ORDER_WAW;
+	if (until >= ASK_API && s->api >= FABRIC_WRITE) {
+		hints->domain_attr->mr_mode &= ~FI_MR_ENDPOINT;
+		hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+	}
 	return hints;
+}
+
+/* An address of this kind needs a service (ibacm) that few machines have, and is listed before others. */
+static bool needs_ibacm(const struct fi_info *info)
+{
+	return info->addr_format == FI_SOCKADDR_IB;
 }
 
 /* Not all providers look at the name of the domain, so it is looked for here. */
@@ -147,9 +172,12 @@ static struct fi_info *find_info(const struct fabric_settings *s, enum ask until
 	fabric_library.freeinfo(hints);
 	if (rc)
 		return NULL;
-	for (struct fi_info *info = all; info && !found; info = info->next)
-		if (any || !strcmp(info->domain_attr->name, s->domain))
-			found = or_abort(fabric_library.dupinfo(info));
+	for (struct fi_info *info = all; info; info = info->next)
+		if ((any || !strcmp(info->domain_attr->name, s->domain)) &&
+		    (!found || (needs_ibacm(found) && !needs_ibacm(info))))
+			found = info;
+	if (found)
+		found = or_abort(fabric_library.dupinfo(found));
 	fabric_library.freeinfo(all);
 	return found;
 }
@@ -283,6 +311,131 @@ static int fabric_register(struct fabric *t, const struct memory *m, struct fid_
 	return 0;
 }
 
+/* --- one-sided operations --- */
+
+#define WINDOW_KEY 7
+
+static int fabric_make_window(struct fabric *t, const struct transport_config *config, struct err *e)
+{
+	const uint64_t access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+	int rc = memory_alloc(&t->slot_memory, window_bytes(config), config->numa_node, e);
+
+	if (rc)
+		return rc;
+	rc = fi_mr_reg(t->domain, t->slot_memory.data, t->slot_memory.size, access, 0, WINDOW_KEY, 0, &t->window_mr,
+		       NULL);
+	if (rc)
+		return fabric_complain(rc, "register memory (see `ulimit -l`)", e);
+	t->window_desc = fi_mr_desc(t->window_mr);
+	window_open(&t->window, t->slot_memory.data, config, window_uses[t->api]);
+	t->slots = or_abort(calloc(t->window.target.count, sizeof(*t->slots)));
+	t->mask = t->window.target.count - 1;
+	for (uint32_t i = 0; i <= t->mask; i++)
+		t->slots[i].is_full = true;
+	t->frames.out = window_buffer(&t->window, 0) - FRAMES_NUMBER;
+	t->base.overhead = t->window.is_watched ? WINDOW_TURN : 0;
+	return 0;
+}
+
+static void fabric_describe_window(const struct fabric *t, json_t *address)
+{
+	const bool is_virtual = t->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR;
+
+	json_object_set_new(address, "window",
+			    json_integer(is_virtual ? (json_int_t)(uintptr_t)t->slot_memory.data : 0));
+	json_object_set_new(address, "key", json_integer((json_int_t)fi_mr_key(t->window_mr)));
+}
+
+static int fabric_reach_window(struct fabric *t, const json_t *peer, struct err *e)
+{
+	const json_t *base = json_object_get(peer, "window"), *key = json_object_get(peer, "key");
+
+	if (!json_is_integer(base) || !json_is_integer(key))
+		return err_set(e, -EPROTO, STATUS_FAILED, "the peer's address", NULL, "has no valid window");
+	window_reach(&t->window, (uint64_t)json_integer_value(base));
+	t->key = (uint64_t)json_integer_value(key);
+	return 0;
+}
+
+static ssize_t start_remote(struct fabric *t, char *buffer, uint64_t remote, struct fabric_slot *slot)
+{
+	const size_t size = t->window.target.size;
+
+	if (t->api == FABRIC_WRITE && t->window.is_watched && size <= t->inject) {
+		const ssize_t rc = fi_inject_write(t->ep, buffer, size, t->peer, remote, t->key);
+
+		slot->is_full = !rc;
+		return rc;
+	}
+	slot->is_full = false;
+	if (t->api == FABRIC_WRITE)
+		return fi_write(t->ep, buffer, size, t->window_desc, t->peer, remote, t->key, &slot->context);
+	if (t->api == FABRIC_READ)
+		return fi_read(t->ep, buffer, size, t->window_desc, t->peer, remote, t->key, &slot->context);
+	/* Adds the greeting, which is 1. */
+	return fi_fetch_atomic(t->ep, window_greeting(&t->window), 1, t->window_desc, buffer, t->window_desc, t->peer,
+			       remote, t->key, FI_UINT64, FI_SUM, &slot->context);
+}
+
+int fabric_post_remote(struct fabric *t, uint32_t seq)
+{
+	struct window *w = &t->window;
+	const uint32_t n = window_next(w, seq);
+	struct fabric_slot *slot = &t->slots[window_place(w, n)];
+	char *buffer = window_buffer(w, n);
+	ssize_t rc;
+
+	if (!slot->is_full)
+		return fabric_progress(t);
+	if (w->is_watched)
+		window_put_turn(w, buffer, seq);
+	rc = start_remote(t, buffer, window_remote(w, n), slot);
+	if (rc == -FI_EAGAIN) {
+		slot->is_full = true;
+		return fabric_progress(t);
+	}
+	if (rc)
+		return fabric_note(t, rc, apis[t->api]);
+	w->posted++;
+	frames_posted(&t->frames, seq);
+	t->frames.out = window_buffer(w, window_next(w, seq + 1)) - FRAMES_NUMBER;
+	return 1;
+}
+
+int fabric_poll_remote(struct fabric *t, uint32_t *seq)
+{
+	struct window *w = &t->window;
+	const struct fabric_slot *slot = &t->slots[window_place(w, w->completed)];
+
+	if (w->is_watched)
+		return frames_poll_send(&t->frames, seq);
+	if (w->completed == w->posted || !slot->is_full) {
+		const int rc = fabric_progress(t);
+
+		if (rc || w->completed == w->posted || !slot->is_full)
+			return rc;
+	}
+	*seq = w->completed++;
+	return 1;
+}
+
+int fabric_watch(struct fabric *t, uint32_t *seq)
+{
+	char *message = window_take(&t->window, seq);
+
+	if (!message)
+		return fabric_progress(t);
+	t->frames.in = message - FRAMES_NUMBER;
+	return 1;
+}
+
+bool fabric_fetched(const struct fabric *t, uint32_t seq)
+{
+	return window_fetched(&t->window.target, window_buffer(&t->window, seq), seq);
+}
+
+/* --- endpoints --- */
+
 /* One more than there are receives: the greeting. */
 static int fabric_make_slots(struct fabric *t, const struct transport_config *config, struct err *e)
 {
@@ -320,7 +473,7 @@ static int open_endpoint(struct fabric *t, struct fi_info *info, struct err *e)
 	if (rc)
 		return fabric_complain(rc, "open the endpoint", e);
 	rc = bind_endpoint(t, e);
-	for (uint32_t i = 0; !rc && i <= t->mask; i++)
+	for (uint32_t i = 0; !rc && !fabric_is_one_sided(t) && i <= t->mask; i++)
 		if (fabric_post_slot(t, &t->slots[i]))
 			rc = frames_failure(&t->frames, "fabric", e);
 	return rc;
@@ -369,6 +522,8 @@ static int fabric_describe(const struct fabric *t, json_t **address, struct err 
 	version_text(version);
 	*address = json_pack("{s:o, s:s, s:s}", "name", lane_address(bytes, named ? size : 0), "lane", t->lane,
 			     "library", version);
+	if (fabric_is_one_sided(t))
+		fabric_describe_window(t, *address);
 	return 0;
 }
 
@@ -388,6 +543,7 @@ static void fabric_close(struct transport *transport)
 	CLOSE(t->listener);
 	CLOSE(t->send_mr);
 	CLOSE(t->slot_mr);
+	CLOSE(t->window_mr);
 	CLOSE(t->cq);
 	CLOSE(t->av);
 	CLOSE(t->domain);
@@ -416,6 +572,17 @@ static bool may_inject(const struct fi_info *info, const struct transport_config
 	       (is_bounded && (!strcmp(provider, "tcp") || !strcmp(provider, "tcp;ofi_rxm")));
 }
 
+static int make_messages(struct fabric *t, const struct transport_config *config, struct err *e)
+{
+	int rc = frames_open(&t->frames, &t->base, config, e);
+
+	if (!rc)
+		rc = fabric_make_slots(t, config, e);
+	if (!rc)
+		rc = fabric_register(t, &t->frames.out_memory, &t->send_mr, &t->send_desc, e);
+	return rc ? rc : fabric_register(t, &t->slot_memory, &t->slot_mr, &t->slot_desc, e);
+}
+
 static int open_provider(struct fabric *t, const struct transport_config *config, const struct fabric_settings *s,
 			 struct err *e)
 {
@@ -428,13 +595,9 @@ static int open_provider(struct fabric *t, const struct transport_config *config
 		return too_large(t, e);
 	fabric_name_endpoint(t->info, config);
 	t->inject = may_inject(t->info, config) ? t->info->tx_attr->inject_size : 0;
-	rc = fabric_make_slots(t, config, e);
+	rc = open_domain(t, e);
 	if (!rc)
-		rc = open_domain(t, e);
-	if (!rc)
-		rc = fabric_register(t, &t->frames.out_memory, &t->send_mr, &t->send_desc, e);
-	if (!rc)
-		rc = fabric_register(t, &t->slot_memory, &t->slot_mr, &t->slot_desc, e);
+		rc = fabric_is_one_sided(t) ? fabric_make_window(t, config, e) : make_messages(t, config, e);
 	if (!rc)
 		rc = open_queue(t, sleeps, e);
 	return rc;
@@ -451,15 +614,16 @@ static int fabric_open(const struct transport_config *config, const void *settin
 	t->config = *config;
 	t->fd = -1;
 	t->is_sink = config->role == ROLE_SINK;
-	t->tagged = s->api == API_TAGGED;
+	t->api = (enum fabric_api)s->api;
 	t->connects = s->endpoint == ENDPOINT_MSG;
 	t->environment = lane_environment("FI_");
 	set_expected(t, s);
+	setenv("FI_UNIVERSE_SIZE", "2",
+	       0); /* there is one peer; the default, 256, needs queues that not all devices have */
 	rc = loaded_library_open("fabric", function_names, &fabric_library, e);
 	if (!rc)
 		rc = check_environment(s, e);
-	if (!rc)
-		rc = frames_open(&t->frames, &t->base, config, e);
+	frames_begin(&t->frames, config);
 	if (!rc)
 		rc = open_provider(t, config, s, e);
 	if (!rc)
@@ -512,9 +676,15 @@ static int accept_peer(struct fabric *t, struct err *e)
 	return rc ? fabric_complain(rc, "accept the other side", e) : 0;
 }
 
-static int connect_to_peer(struct fabric *t, const void *address, struct err *e)
+static int connect_to_peer(struct fabric *t, const void *address, size_t size, struct err *e)
 {
-	int rc = open_endpoint(t, t->info, e);
+	int rc;
+
+	/* The connection manager of verbs resolves the address when the endpoint is opened. */
+	t->info->dest_addr = or_abort(malloc(size));
+	memcpy(t->info->dest_addr, address, size);
+	t->info->dest_addrlen = size;
+	rc = open_endpoint(t, t->info, e);
 
 	if (rc)
 		return rc;
@@ -522,10 +692,10 @@ static int connect_to_peer(struct fabric *t, const void *address, struct err *e)
 	return rc ? fabric_complain(rc, "connect to the other side", e) : 0;
 }
 
-static int make_connection(struct fabric *t, const void *address, struct err *e)
+static int make_connection(struct fabric *t, const void *address, size_t size, struct err *e)
 {
 	struct fi_eq_cm_entry entry;
-	int rc = t->is_sink ? accept_peer(t, e) : connect_to_peer(t, address, e);
+	int rc = t->is_sink ? accept_peer(t, e) : connect_to_peer(t, address, size, e);
 
 	return rc ? rc : await_event(t, FI_CONNECTED, &entry, e);
 }
@@ -539,22 +709,45 @@ static int learn_peer(struct fabric *t, const void *address, struct err *e)
 	return fabric_complain(n < 0 ? n : -FI_EADDRNOTAVAIL, "use the other side's name", e);
 }
 
+/* A word that is written to the other side's window; its completion is awaited. */
+static int write_greeting(struct fabric *t)
+{
+	const struct window *w = &t->window;
+	ssize_t rc = 0;
+
+	if (!t->is_sending) {
+		rc = fi_write(t->ep, window_greeting(w), WINDOW_TURN, t->window_desc, t->peer, window_remote_greeted(w),
+			      t->key, &t->sending);
+		t->is_sending = t->is_pending = !rc;
+	}
+	if (rc && rc != -FI_EAGAIN)
+		return fabric_note(t, rc, "write");
+	rc = fabric_progress(t);
+	return rc ? (int)rc : t->is_sending && !t->is_pending;
+}
+
 static int fabric_greet(void *transport)
 {
-	return fabric_post_try(transport, 0, true);
+	struct fabric *t = transport;
+
+	return fabric_is_one_sided(t) ? write_greeting(t) : fabric_post_try(t, 0, true);
 }
 
 static int fabric_be_greeted(void *transport)
 {
+	struct fabric *t = transport;
 	uint32_t seq;
 
-	return fabric_poll_recv(transport, &seq);
+	if (!fabric_is_one_sided(t))
+		return fabric_poll_recv(t, &seq);
+	return __atomic_load_n(window_greeted(&t->window), __ATOMIC_ACQUIRE) ? 1 : fabric_progress(t);
 }
 
 /* The greeting's memory is registered with the slots, and its completion is awaited. */
 static int fabric_meet(struct fabric *t, struct err *e)
 {
-	char *greeting = frames_slot(&t->frames, &t->slot_memory, t->mask + 1);
+	char *next = t->frames.out;
+	char *greeting = fabric_is_one_sided(t) ? t->frames.out : frames_slot(&t->frames, &t->slot_memory, t->mask + 1);
 	void *desc = t->send_desc;
 	const size_t inject = t->inject;
 	int rc;
@@ -562,6 +755,8 @@ static int fabric_meet(struct fabric *t, struct err *e)
 	t->inject = 0;
 	t->send_desc = t->slot_desc;
 	rc = frames_meet(&t->frames, greeting, fabric_greet, fabric_be_greeted, t);
+	t->frames.out = next;
+	t->is_sending = false;
 	t->send_desc = desc;
 	t->inject = inject;
 	if (rc)
@@ -586,13 +781,18 @@ static int fabric_connect(struct transport *transport, const json_t *peer, struc
 {
 	struct fabric *t = fabric_of(transport);
 	unsigned char address[ADDRESS_MOST] = {0};
+	size_t size;
 	int rc = same_provider(t, peer, e);
 
 	if (rc)
 		return rc;
 	if (lane_read_address(json_object_get(peer, "name"), address, sizeof(address)) && !(t->connects && t->is_sink))
 		return err_set(e, -EPROTO, STATUS_FAILED, "the peer's address", NULL, "has no valid name");
-	rc = t->connects ? make_connection(t, address, e) : learn_peer(t, address, e);
+	rc = fabric_is_one_sided(t) ? fabric_reach_window(t, peer, e) : 0;
+	if (rc)
+		return rc;
+	size = json_string_length(json_object_get(peer, "name")) / 2;
+	rc = t->connects ? make_connection(t, address, size, e) : learn_peer(t, address, e);
 	return rc ? rc : fabric_meet(t, e);
 }
 
@@ -600,9 +800,23 @@ static int fabric_connect(struct transport *transport, const json_t *peer, struc
 
 static int fabric_prepare(struct transport *transport, struct err *e)
 {
+	struct fabric *t = fabric_of(transport);
+
 	(void)e;
-	frames_next_repetition(&fabric_of(transport)->frames);
+	frames_next_repetition(&t->frames);
+	if (!fabric_is_one_sided(t))
+		return 0;
+	window_prepare(&t->window, &t->config);
+	t->frames.out = window_buffer(&t->window, window_next(&t->window, 0)) - FRAMES_NUMBER;
 	return 0;
+}
+
+static int64_t fabric_check_memory(const struct transport *transport, uint64_t posted)
+{
+	const struct fabric *t = (const struct fabric *)transport;
+	const bool is_looked_at = t->api == FABRIC_FETCH_ADD || !t->config.any_payload;
+
+	return fabric_is_one_sided(t) && is_looked_at ? window_wrong(&t->window.target, posted) : 0;
 }
 
 static json_t *fabric_granted(const struct transport *transport)
@@ -613,10 +827,10 @@ static json_t *fabric_granted(const struct transport *transport)
 
 	version_text(version);
 	granted =
-	    json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:b, s:O}", "library", version, "api",
-		      apis[t->tagged ? API_TAGGED : API_MSG], "provider", t->info->fabric_attr->prov_name, "domain",
-		      t->info->domain_attr->name, "inject_bytes", (json_int_t)t->info->tx_attr->inject_size, "receives",
-		      (json_int_t)t->mask + 1, "registers", t->slot_mr != NULL, "environment", t->environment);
+	    json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:b, s:O}", "library", version, "api", apis[t->api], "provider",
+		      t->info->fabric_attr->prov_name, "domain", t->info->domain_attr->name, "inject_bytes",
+		      (json_int_t)t->info->tx_attr->inject_size, "receives", (json_int_t)t->mask + 1, "registers",
+		      t->slot_mr || t->window_mr, "environment", t->environment);
 	lane_grant(granted, t->lane, t->expected, &t->config);
 	return granted;
 }
@@ -637,8 +851,10 @@ static int fabric_failure(const struct transport *transport, struct err *e)
 
 static int fabric_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
 {
-	(void)settings;
-	return frames_check(config, why, why_size);
+	const struct fabric_settings *s = settings;
+
+	return s->api < FABRIC_WRITE ? frames_check(config, why, why_size)
+				     : window_check(apis[s->api], window_uses[s->api], config, why, why_size);
 }
 
 static void fabric_traits(const void *settings, struct transport_traits *out)
@@ -647,11 +863,13 @@ static void fabric_traits(const void *settings, struct transport_traits *out)
 
 	out->overhead = FRAMES_NUMBER;
 	out->is_reliable = s->endpoint != ENDPOINT_DGRAM;
+	if (s->api >= FABRIC_WRITE)
+		window_traits(window_uses[s->api], out);
 }
 
 const struct transport_ops fabric_transport = {
     .name = "fabric",
-    .summary = "libfabric: messages or tagged messages over any of its providers",
+    .summary = "libfabric: messages or tagged messages, writes, reads and atomics over any of its providers",
     .options = fabric_options,
     .settings_size = sizeof(struct fabric_settings),
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
@@ -662,6 +880,7 @@ const struct transport_ops fabric_transport = {
     .open = fabric_open,
     .connect = fabric_connect,
     .prepare = fabric_prepare,
+    .check_memory = fabric_check_memory,
     .granted = fabric_granted,
     .device_counters = fabric_counters,
     .failure = fabric_failure,

@@ -1,25 +1,33 @@
 /*
- * libfabric: messages or tagged messages between two endpoints of one of its providers. The library does its work in
+ * libfabric: messages, tagged messages or one-sided operations between two endpoints of one of its providers. The library does its work in
  * the thread that calls it. One completion queue serves both directions. Busy: it is read repeatedly; event: poll() on
  * its descriptor, after fi_trywait().
  *
  * A message arrives in a slot of a ring, which is posted as a receive, and posted again after its message was released.
+ *
+ * One-sided: each side registers a window, and the other works on it by writes, reads or atomics. In round trips the owner
+ * watches its window. A provider may need the other side to call it, so a passive side does (fabric_serve).
  */
 #ifndef KBLAT_TRANSPORTS_FABRIC_HOT_H
 #define KBLAT_TRANSPORTS_FABRIC_HOT_H
 
 #include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
 #include "measure/transports/frames.h"
 #include "measure/transports/loaded_library.h"
+#include "measure/transports/remote_window.h"
 
 #define TRANSPORT_POST_IS_A_SYSCALL
 #define TRANSPORT_POST_WAITS 1
+#define TRANSPORT_FETCHES    1
+#define TRANSPORT_SERVES     1
 
 /* The others that its headers offer are inline, and call the provider. */
 #define FABRIC_FUNCTIONS(X)                                                                                            \
@@ -38,12 +46,14 @@ extern struct fabric_functions {
 #define FABRIC_LANE    128
 #define FABRIC_AT_ONCE 4 /* completions */
 
+enum fabric_api { FABRIC_MSG, FABRIC_TAGGED, FABRIC_WRITE, FABRIC_READ, FABRIC_FETCH_ADD };
+
 struct fabric_slot {
 	struct fi_context2
 	    context;   /* the library's while it is posted, if it wants that; first, as completions name it */
 	char *data;    /* begins with the number, like frames.in */
 	size_t length; /* bytes that came */
-	bool is_full;  /* a message is complete in it */
+	bool is_full;  /* a message is complete in it; of a one-sided operation: it is complete */
 };
 
 struct fabric {
@@ -53,12 +63,16 @@ struct fabric {
 	struct fid_cq *cq;
 	fi_addr_t peer;
 	size_t inject; /* posts of so many bytes are copied by the library, and complete when they return */
-	bool tagged;
+	enum fabric_api api;
 	bool is_sending, is_pending;	   /* post_try: a send has begun; its completion has not come */
 	void *send_desc, *slot_desc;	   /* of registered memory; NULL: the provider needs none */
 	struct fabric_slot *slots, *taken; /* taken: the slot of the message received last */
 	uint32_t mask, head;		   /* of the slots: next to be taken */
 	struct fi_context2 sending;
+	struct window window; /* of one-sided operations */
+	uint64_t key;	      /* of the other side's */
+	struct fid_mr *window_mr;
+	void *window_desc;
 	struct memory slot_memory;
 	int fd; /* for waiting; -1: none */
 	bool is_sink, connects;
@@ -78,7 +92,8 @@ extern const struct transport_ops fabric_transport;
 
 /* --- the hot path (transport.h) --- */
 
-FRAMES_HOT(fabric)
+FRAMES_CLOCK(fabric)
+FRAMES_BUFFERS(fabric)
 
 /* Cold: an operation failed; records why, and returns a negative errno. */
 int fabric_note(struct fabric *t, ssize_t rc, const char *operation);
@@ -88,6 +103,23 @@ int fabric_note_completion(struct fabric *t, ssize_t rc);
 int fabric_recv_other(struct fabric *t);
 
 int fabric_wait_recv(struct fabric *t);
+
+/* One-sided operations: post one (0: not now); a completed one, 1 and its number; a message that was written, 1 and its
+ * number; has the completed operation fetched the right data? */
+int fabric_post_remote(struct fabric *t, uint32_t seq);
+int fabric_poll_remote(struct fabric *t, uint32_t *seq);
+int fabric_watch(struct fabric *t, uint32_t *seq);
+bool fabric_fetched(const struct fabric *t, uint32_t seq);
+
+static inline bool fabric_is_one_sided(const struct fabric *t)
+{
+	return t->api >= FABRIC_WRITE;
+}
+
+static inline int fabric_poll_send(struct fabric *t, uint32_t *seq)
+{
+	return frames_unlikely(fabric_is_one_sided(t)) ? fabric_poll_remote(t, seq) : frames_poll_send(&t->frames, seq);
+}
 
 static inline void fabric_take(struct fabric *t, const struct fi_cq_msg_entry *done)
 {
@@ -116,20 +148,27 @@ static inline int fabric_progress(struct fabric *t)
 	return 0;
 }
 
+/* The passive side: let the library carry out what the other side wants. */
+static inline int fabric_serve(struct fabric *t)
+{
+	return fabric_progress(t);
+}
+
 static inline ssize_t fabric_inject(struct fabric *t)
 {
 	const struct frames *f = &t->frames;
 
-	return t->tagged ? fi_tinject(t->ep, f->out, f->size, t->peer, FABRIC_TAG)
-			 : fi_inject(t->ep, f->out, f->size, t->peer);
+	return t->api == FABRIC_TAGGED ? fi_tinject(t->ep, f->out, f->size, t->peer, FABRIC_TAG)
+				       : fi_inject(t->ep, f->out, f->size, t->peer);
 }
 
 static inline ssize_t fabric_send(struct fabric *t)
 {
 	const struct frames *f = &t->frames;
 
-	return t->tagged ? fi_tsend(t->ep, f->out, f->size, t->send_desc, t->peer, FABRIC_TAG, &t->sending)
-			 : fi_send(t->ep, f->out, f->size, t->send_desc, t->peer, &t->sending);
+	return t->api == FABRIC_TAGGED
+		   ? fi_tsend(t->ep, f->out, f->size, t->send_desc, t->peer, FABRIC_TAG, &t->sending)
+		   : fi_send(t->ep, f->out, f->size, t->send_desc, t->peer, &t->sending);
 }
 
 /* Post the receive of a slot whose message was released. */
@@ -137,8 +176,9 @@ static inline int fabric_post_slot(struct fabric *t, struct fabric_slot *slot)
 {
 	const size_t size = t->frames.size;
 	const ssize_t rc =
-	    t->tagged ? fi_trecv(t->ep, slot->data, size, t->slot_desc, FI_ADDR_UNSPEC, FABRIC_TAG, 0, &slot->context)
-		      : fi_recv(t->ep, slot->data, size, t->slot_desc, FI_ADDR_UNSPEC, &slot->context);
+	    t->api == FABRIC_TAGGED
+		? fi_trecv(t->ep, slot->data, size, t->slot_desc, FI_ADDR_UNSPEC, FABRIC_TAG, 0, &slot->context)
+		: fi_recv(t->ep, slot->data, size, t->slot_desc, FI_ADDR_UNSPEC, &slot->context);
 
 	return frames_unlikely(rc) ? fabric_note(t, rc, "post a receive") : 0;
 }
@@ -159,6 +199,9 @@ static inline int fabric_start(struct fabric *t, uint32_t seq)
 
 static inline int fabric_post_try(struct fabric *t, uint32_t seq, bool signal)
 {
+	if (frames_unlikely(fabric_is_one_sided(t)))
+		return fabric_post_remote(t, seq);
+
 	const int begun = t->is_sending ? 1 : fabric_start(t, seq);
 	int rc = begun < 0 ? begun : 0;
 
@@ -191,6 +234,8 @@ static inline int fabric_poll_recv(struct fabric *t, uint32_t *seq)
 {
 	struct fabric_slot *slot = &t->slots[t->head & t->mask];
 
+	if (frames_unlikely(fabric_is_one_sided(t)))
+		return fabric_watch(t, seq);
 	if (t->taken) {
 		if (frames_unlikely(fabric_post_slot(t, t->taken)))
 			return t->frames.fault.rc;

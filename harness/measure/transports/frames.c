@@ -28,16 +28,21 @@ static int make_buffer(struct memory *m, char **message, const struct frames *f,
 	return rc;
 }
 
+void frames_begin(struct frames *f, const struct transport_config *config)
+{
+	memset(f, 0, sizeof(*f));
+	f->size = (size_t)config->size;
+	f->spins = config->poll_send == POLL_BUSY && config->poll_recv == POLL_BUSY;
+	f->stop = config->stop;
+}
+
 int frames_open(struct frames *f, struct transport *base, const struct transport_config *config, struct err *e)
 {
 	const bool sends = config->role == ROLE_SOURCE || config->duplex;
 	const bool receives = config->role == ROLE_SINK || config->duplex;
 	int rc = 0;
 
-	memset(f, 0, sizeof(*f));
-	f->size = (size_t)config->size;
-	f->spins = config->poll_send == POLL_BUSY && config->poll_recv == POLL_BUSY;
-	f->stop = config->stop;
+	frames_begin(f, config);
 	base->overhead = FRAMES_NUMBER;
 	if (f->size < FRAMES_NUMBER)
 		return err_set(e, -EINVAL, STATUS_USAGE, base->ops->name, NULL, "a message cannot hold its number");

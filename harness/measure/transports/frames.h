@@ -50,6 +50,9 @@ struct frames {
 int frames_open(struct frames *f, struct transport *base, const struct transport_config *config, struct err *e);
 void frames_close(struct frames *f);
 
+/* The same without buffers, for messages that lie elsewhere: sets the size and how to wait. */
+void frames_begin(struct frames *f, const struct transport_config *config);
+
 /* From now on only messages of the next repetition count. */
 void frames_next_repetition(struct frames *f);
 
@@ -143,8 +146,8 @@ static inline int frames_take_number(struct frames *f, uint32_t *seq)
 		return clock_ticks_begin();                                                                            \
 	}
 
-#define FRAMES_HOT(name)                                                                                               \
-	FRAMES_CLOCK(name)                                                                                             \
+/* Likewise those about buffers: the message to send is in `out`, the one received last in `in`. */
+#define FRAMES_BUFFERS(name)                                                                                           \
 	static inline void *name##_send_buffer(struct name *t, uint32_t seq)                                           \
 	{                                                                                                              \
 		(void)seq;                                                                                             \
@@ -159,14 +162,18 @@ static inline int frames_take_number(struct frames *f, uint32_t *seq)
 		(void)t;                                                                                               \
 		return 0;                                                                                              \
 	}                                                                                                              \
-	static inline int name##_poll_send(struct name *t, uint32_t *seq)                                              \
-	{                                                                                                              \
-		return frames_poll_send(&t->frames, seq);                                                              \
-	}                                                                                                              \
 	static inline int name##_wait_send(struct name *t)                                                             \
 	{                                                                                                              \
 		(void)t;                                                                                               \
 		return 0;                                                                                              \
+	}
+
+#define FRAMES_HOT(name)                                                                                               \
+	FRAMES_CLOCK(name)                                                                                             \
+	FRAMES_BUFFERS(name)                                                                                           \
+	static inline int name##_poll_send(struct name *t, uint32_t *seq)                                              \
+	{                                                                                                              \
+		return frames_poll_send(&t->frames, seq);                                                              \
 	}
 
 #endif

@@ -25,6 +25,8 @@
  *                                 TRANSPORT_STAGES is defined as 1, as is then poll_recv_stamped with the kernel's stamp
  *   bool fetched(seq)             has the completed message seq fetched the expected data? Only if TRANSPORT_FETCHES is
  *                                 defined as 1; whether messages fetch data depends on transport_traits.fetches
+ *   int serve()                   the passive side of one-sided operations: do what the other side needs of it; called
+ *                                 until the end, only if TRANSPORT_SERVES is defined as 1; otherwise that side sleeps
  *   void wake_recv()              after post: wake the other side if it may sleep; only if TRANSPORT_WAKES is defined
  *                                 as 1, because no device does it
  *   void wake_send()              the same after release

@@ -12,8 +12,21 @@
 #define ADDRESS_MOST 4096
 #define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
 
-enum { API_AM, API_TAG };
-static const char *const apis[] = {[API_AM] = "am", [API_TAG] = "tag", NULL};
+static const char *const apis[] = {
+    [UCX_AM] = "am", [UCX_TAG] = "tag", [UCX_PUT] = "put", [UCX_GET] = "get", [UCX_FETCH_ADD] = "fetch_add", NULL};
+
+/* By enum ucx_api. */
+static const uint64_t features[] = {
+    [UCX_AM] = UCP_FEATURE_AM,
+    [UCX_TAG] = UCP_FEATURE_TAG,
+    [UCX_PUT] = UCP_FEATURE_RMA,
+    [UCX_GET] = UCP_FEATURE_RMA,
+    [UCX_FETCH_ADD] = UCP_FEATURE_RMA | UCP_FEATURE_AMO64,
+};
+static const enum window_use window_uses[] = {
+    [UCX_PUT] = WINDOW_WRITTEN, [UCX_GET] = WINDOW_READ, [UCX_FETCH_ADD] = WINDOW_CHANGED};
+
+#define OPERAND_BYTES sizeof(uint64_t) /* of an atomic */
 
 struct ucx_settings {
 	int api;
@@ -23,7 +36,9 @@ struct ucx_settings {
 #define FIELD(f) offsetof(struct ucx_settings, f)
 
 static const struct opt ucx_options[] = {
-    {"api", OPT_ENUM, FIELD(api), "am", 0, 0, apis, "active messages, or tagged messages"},
+    {"api", OPT_ENUM, FIELD(api), "am", 0, 0, apis,
+     "active messages, tagged messages, or one-sided operations: put (kernels pingpong, exchange, stream), get and "
+     "fetch_add of 8 bytes (stream)"},
     {"tls", OPT_STR, FIELD(tls), "all", 0, 0, NULL, "UCX's transports that may be used, as in UCX_TLS"},
     {"devices", OPT_STR, FIELD(devices), "all", 0, 0, NULL, "network devices that may be used, as in UCX_NET_DEVICES"},
     {"rndv_thresh", OPT_STR, FIELD(rndv_thresh), "auto", 0, 0, NULL,
@@ -195,11 +210,13 @@ int ucx_wait_recv(struct ucx *t)
 
 	if (t->slots[t->head & t->mask].is_full)
 		return 0;
-	status = ucx_library.worker_arm(t->worker);
-	if (status == UCS_ERR_BUSY)
-		return 0;
-	if (status != UCS_OK)
-		return note(t, status, "arm the worker");
+	/* The caller polls once more after arming: not every device reports a completion that came before. */
+	if (!t->is_armed) {
+		status = ucx_library.worker_arm(t->worker);
+		t->is_armed = status == UCS_OK;
+		return status == UCS_OK || status == UCS_ERR_BUSY ? 0 : note(t, status, "arm the worker");
+	}
+	t->is_armed = false;
 	if (poll(&readable, 1, -1) >= 0)
 		return 0;
 	return errno == EINTR ? -EINTR : frames_note(&t->frames, -errno, "wait for messages", NULL);
@@ -234,10 +251,205 @@ int ucx_send_later(struct ucx *t, void *request)
 
 int ucx_send_flush(struct ucx *t)
 {
-	static const ucp_request_param_t plain = {.op_attr_mask = 0};
-	void *request = ucx_library.worker_flush_nbx(t->worker, &plain);
+	static const ucp_request_param_t no_param = {.op_attr_mask = 0};
+	void *request = ucx_library.worker_flush_nbx(t->worker, &no_param);
 
 	return request ? ucx_send_later(t, request) : 1;
+}
+
+/* --- one-sided operations --- */
+
+static const ucp_request_param_t plain = {.op_attr_mask = 0};
+
+/* What is left of a request is the library's business: a flush, or the message's answer, says when it is complete. */
+static int ucx_let_go(struct ucx *t, void *request, const char *operation)
+{
+	if (UCS_PTR_IS_ERR(request))
+		return note(t, UCS_PTR_STATUS(request), operation);
+	if (request)
+		ucx_library.request_free(request);
+	return 0;
+}
+
+/* A watched put. A copy to shared memory may write its end before its middle, so the turn follows then. */
+static int put_watched(struct ucx *t, const char *buffer, uint64_t remote)
+{
+	const size_t size = t->window.target.size;
+	const size_t first = t->splits ? size - WINDOW_TURN : 0;
+	int rc = 0;
+
+	if (first) {
+		rc = ucx_let_go(t, ucx_library.put_nbx(t->ep, buffer, first, remote, t->rkey, &plain), "put");
+		if (!rc)
+			ucx_library.worker_fence(t->worker);
+	}
+	return rc ? rc
+		  : ucx_let_go(
+			t, ucx_library.put_nbx(t->ep, buffer + first, size - first, remote + first, t->rkey, &plain),
+			"put");
+}
+
+static void *fetch(struct ucx *t, char *buffer, uint64_t remote)
+{
+	static const uint64_t one = 1;
+	const ucp_request_param_t to_buffer = {
+	    .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER,
+	    .datatype = ucp_dt_make_contig(OPERAND_BYTES),
+	    .reply_buffer = buffer,
+	};
+
+	if (t->api == UCX_GET)
+		return ucx_library.get_nbx(t->ep, buffer, t->window.target.size, remote, t->rkey, &plain);
+	return ucx_library.atomic_op_nbx(t->ep, UCP_ATOMIC_OP_ADD, &one, 1, remote, t->rkey, &to_buffer);
+}
+
+int ucx_post_remote(struct ucx *t, uint32_t seq)
+{
+	struct window *w = &t->window;
+	const uint32_t n = window_next(w, seq);
+	char *buffer = window_buffer(w, n);
+	const uint64_t remote = window_remote(w, n);
+	int rc;
+
+	if (w->is_watched) {
+		window_put_turn(w, buffer, seq);
+		rc = put_watched(t, buffer, remote);
+		frames_posted(&t->frames, seq);
+	} else if (t->api == UCX_PUT) {
+		rc = ucx_let_go(t, ucx_library.put_nbx(t->ep, buffer, w->target.size, remote, t->rkey, &plain), "put");
+	} else {
+		void *request = fetch(t, buffer, remote);
+
+		rc = UCS_PTR_IS_ERR(request) ? note(t, UCS_PTR_STATUS(request), apis[t->api]) : 0;
+		t->requests[window_place(w, n)] = rc ? NULL : request;
+	}
+	w->posted++;
+	t->frames.out = window_buffer(w, window_next(w, seq + 1)) - FRAMES_NUMBER;
+	return rc ? rc : 1;
+}
+
+/* 1: a request is complete, and freed; 0: not yet. */
+static int settle_request(struct ucx *t, void **request, const char *operation)
+{
+	ucs_status_t status = UCS_OK;
+
+	if (*request) {
+		ucx_library.worker_progress(t->worker);
+		if (t->frames.fault.rc)
+			return t->frames.fault.rc;
+		status = ucx_library.request_check_status(*request);
+		if (status == UCS_INPROGRESS)
+			return 0;
+		ucx_library.request_free(*request);
+		*request = NULL;
+	}
+	return status == UCS_OK ? 1 : note(t, status, operation);
+}
+
+int ucx_poll_remote(struct ucx *t, uint32_t *seq)
+{
+	struct window *w = &t->window;
+	int rc;
+
+	if (w->completed == w->posted)
+		return ucx_serve(t);
+	if (t->api == UCX_PUT && !t->flush) {
+		t->flush = ucx_library.worker_flush_nbx(t->worker, &plain);
+		if (UCS_PTR_IS_ERR(t->flush)) {
+			const ucs_status_t status = UCS_PTR_STATUS(t->flush);
+
+			t->flush = NULL;
+			return note(t, status, "flush");
+		}
+		t->flushed = w->posted;
+	}
+	rc = t->api == UCX_PUT ? settle_request(t, &t->flush, "flush")
+			       : settle_request(t, &t->requests[window_place(w, w->completed)], apis[t->api]);
+	if (rc <= 0)
+		return rc;
+	w->completed = t->api == UCX_PUT ? t->flushed : w->completed + 1;
+	*seq = w->completed - 1;
+	return 1;
+}
+
+int ucx_watch(struct ucx *t, uint32_t *seq)
+{
+	char *message = window_take(&t->window, seq);
+
+	if (!message)
+		return ucx_serve(t);
+	t->frames.in = message - FRAMES_NUMBER;
+	return 1;
+}
+
+bool ucx_fetched(const struct ucx *t, uint32_t seq)
+{
+	return window_fetched(&t->window.target, window_buffer(&t->window, seq), seq);
+}
+
+/* UCX's shared memory carries puts only to memory that it has allocated itself. */
+static int make_window(struct ucx *t, const struct transport_config *config, struct err *e)
+{
+	const ucp_mem_map_params_t params = {
+	    .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS,
+	    .length = window_bytes(config),
+	    .flags = UCP_MEM_MAP_ALLOCATE,
+	};
+	ucp_mem_attr_t memory = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
+	ucs_status_t status = ucx_library.mem_map(t->context, &params, &t->memory);
+
+	if (status == UCS_OK)
+		status = ucx_library.mem_query(t->memory, &memory);
+	else
+		t->memory = NULL;
+	if (status != UCS_OK)
+		return ucx_complain(status, "allocate and map memory (see `ulimit -l`)", e);
+	window_open(&t->window, memory.address, config, window_uses[t->api]);
+	if (!t->window.is_watched)
+		t->requests = or_abort(calloc(t->window.target.count, sizeof(*t->requests)));
+	t->frames.out = window_buffer(&t->window, 0) - FRAMES_NUMBER;
+	t->base.overhead = t->window.is_watched ? WINDOW_TURN : 0;
+	return 0;
+}
+
+/* {"window": address, "rkey": hexadecimal digits} */
+static int describe_window(const struct ucx *t, json_t *address, struct err *e)
+{
+	ucp_mem_attr_t memory = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
+	void *rkey;
+	size_t size;
+	ucs_status_t status = ucx_library.mem_query(t->memory, &memory);
+
+	if (status == UCS_OK)
+		status = ucx_library.rkey_pack(t->context, t->memory, &rkey, &size);
+	if (status != UCS_OK)
+		return ucx_complain(status, "pack the key of the memory", e);
+	json_object_set_new(address, "window", json_integer((json_int_t)(uintptr_t)memory.address));
+	json_object_set_new(address, "rkey", lane_address(rkey, size));
+	ucx_library.rkey_buffer_release(rkey);
+	return 0;
+}
+
+static int reach_window(struct ucx *t, const json_t *peer, struct err *e)
+{
+	const json_t *base = json_object_get(peer, "window");
+	unsigned char rkey[ADDRESS_MOST];
+	ucs_status_t status;
+
+	if (!json_is_integer(base) || lane_read_address(json_object_get(peer, "rkey"), rkey, sizeof(rkey)))
+		return err_set(e, -EPROTO, STATUS_FAILED, "the peer's address", NULL, "has no valid window");
+	window_reach(&t->window, (uint64_t)json_integer_value(base));
+	status = ucx_library.ep_rkey_unpack(t->ep, rkey, &t->rkey);
+	return status == UCS_OK ? 0 : ucx_complain(status, "use the key of the other side's memory", e);
+}
+
+static int put_greeting(struct ucx *t)
+{
+	const struct window *w = &t->window;
+
+	return ucx_let_go(
+	    t, ucx_library.put_nbx(t->ep, window_greeting(w), WINDOW_TURN, window_remote_greeted(w), t->rkey, &plain),
+	    "put");
 }
 
 /* --- open and close --- */
@@ -245,7 +457,10 @@ int ucx_send_flush(struct ucx *t)
 static int make_slots(struct ucx *t, const struct transport_config *config, struct err *e)
 {
 	const uint32_t slots = frames_slots(config);
-	int rc = frames_slot_memory(&t->frames, &t->slot_memory, slots, config, e);
+	int rc = frames_open(&t->frames, &t->base, config, e);
+
+	if (!rc)
+		rc = frames_slot_memory(&t->frames, &t->slot_memory, slots, config, e);
 
 	if (rc)
 		return rc;
@@ -260,7 +475,7 @@ static int make_context(struct ucx *t, const struct ucx_settings *s, bool sleeps
 {
 	const ucp_params_t params = {
 	    .field_mask = UCP_PARAM_FIELD_FEATURES,
-	    .features = (t->tagged ? UCP_FEATURE_TAG : UCP_FEATURE_AM) | (sleeps ? UCP_FEATURE_WAKEUP : 0),
+	    .features = features[t->api] | (sleeps ? UCP_FEATURE_WAKEUP : 0),
 	};
 	ucp_config_t *config;
 	ucs_status_t status = ucx_library.config_read(NULL, NULL, &config);
@@ -299,9 +514,9 @@ static int make_worker(struct ucx *t, bool sleeps, struct err *e)
 	}
 	if (sleeps)
 		status = ucx_library.worker_get_efd(t->worker, &t->fd);
-	if (status == UCS_OK && !t->tagged)
+	if (status == UCS_OK && t->api == UCX_AM)
 		status = ucx_library.worker_set_am_recv_handler(t->worker, &handler);
-	for (uint32_t i = 0; status == UCS_OK && t->tagged && i <= t->mask; i++)
+	for (uint32_t i = 0; status == UCS_OK && t->api == UCX_TAG && i <= t->mask; i++)
 		if (ucx_post_slot(t, &t->slots[i]))
 			return frames_failure(&t->frames, "ucx", e);
 	return status == UCS_OK ? 0 : ucx_complain(status, "prepare the worker", e);
@@ -319,18 +534,23 @@ static int ucx_describe(const struct ucx *t, json_t **address, struct err *e)
 	*address =
 	    json_pack("{s:o, s:s}", "worker", lane_address(bytes, size), "library", ucx_library.get_version_string());
 	ucx_library.worker_release_address(t->worker, bytes);
-	return 0;
+	return ucx_is_one_sided(t) ? describe_window(t, *address, e) : 0;
 }
 
 static void ucx_close(struct transport *transport)
 {
 	struct ucx *t = ucx_of(transport);
 
+	if (t->rkey)
+		ucx_library.rkey_destroy(t->rkey);
 	if (t->worker)
 		ucx_library.worker_destroy(t->worker);
+	if (t->memory)
+		ucx_library.mem_unmap(t->context, t->memory);
 	if (t->context)
 		ucx_library.cleanup(t->context);
 	free(t->slots);
+	free(t->requests);
 	memory_free(&t->slot_memory);
 	t->frames.in = NULL;
 	frames_close(&t->frames);
@@ -350,17 +570,18 @@ static int ucx_open(const struct transport_config *config, const void *settings,
 	t->base.ops = &ucx_transport;
 	t->config = *config;
 	t->fd = -1;
-	t->tagged = s->api == API_TAG;
+	t->api = (enum ucx_api)s->api;
 	t->environment = lane_environment("UCX_");
 	if (strcmp(s->lane, "any") != 0)
 		snprintf(t->expected, sizeof(t->expected), "%s", s->lane);
 	rc = ucx_load(e);
-	if (!rc)
-		rc = frames_open(&t->frames, &t->base, config, e);
-	if (!rc)
+	frames_begin(&t->frames, config);
+	if (!rc && !ucx_is_one_sided(t))
 		rc = make_slots(t, config, e);
 	if (!rc)
 		rc = make_context(t, s, sleeps, e);
+	if (!rc && ucx_is_one_sided(t))
+		rc = make_window(t, config, e);
 	if (!rc)
 		rc = make_worker(t, sleeps, e);
 	if (!rc)
@@ -406,6 +627,7 @@ static void learn_lanes(struct ucx *t)
 		read_lane(t, line);
 	free(text);
 	t->flushes = !strncmp(t->lane, "tcp/", 4);
+	t->splits = lane_is_memory(t->lane) && t->frames.size > WINDOW_AT_ONCE;
 }
 
 /* --- connect --- */
@@ -436,16 +658,37 @@ static int make_endpoint(struct ucx *t, const unsigned char *address, struct err
 static int ucx_greet(void *transport)
 {
 	struct ucx *t = transport;
-	const int sent = ucx_post_try(t, 0, true);
+	const bool is_put = ucx_is_one_sided(t);
+	int sent;
 
+	if (t->is_waiting)
+		return ucx_post_later(t);
+	sent = is_put ? put_greeting(t) : ucx_post_try(t, 0, true);
+	sent = is_put && !sent ? 1 : sent;
 	return sent > 0 ? ucx_send_flush(t) : sent;
 }
 
 static int ucx_be_greeted(void *transport)
 {
+	struct ucx *t = transport;
 	uint32_t seq;
 
-	return ucx_poll_recv(transport, &seq);
+	if (!ucx_is_one_sided(t))
+		return ucx_poll_recv(t, &seq);
+	return __atomic_load_n(window_greeted(&t->window), __ATOMIC_ACQUIRE) ? 1 : ucx_serve(t);
+}
+
+static int ucx_meet(struct ucx *t, struct err *e)
+{
+	char *next = t->frames.out;
+	const int rc = frames_meet(&t->frames, NULL, ucx_greet, ucx_be_greeted, t);
+
+	if (rc)
+		return t->frames.fault.rc ? frames_failure(&t->frames, "ucx", e)
+					  : err_sys(e, rc, "ucx", "connect to the other side");
+	t->frames.out = next;
+	learn_lanes(t);
+	return 0;
 }
 
 static int ucx_connect(struct transport *transport, const json_t *peer, struct err *e)
@@ -457,31 +700,39 @@ static int ucx_connect(struct transport *transport, const json_t *peer, struct e
 	if (lane_read_address(json_object_get(peer, "worker"), address, sizeof(address)))
 		return err_set(e, -EPROTO, STATUS_FAILED, "the peer's address", NULL, "has no valid worker");
 	rc = make_endpoint(t, address, e);
-	if (rc)
-		return rc;
-	rc = frames_meet(&t->frames, NULL, ucx_greet, ucx_be_greeted, t);
-	if (rc)
-		return t->frames.fault.rc ? frames_failure(&t->frames, "ucx", e)
-					  : err_sys(e, rc, "ucx", "connect to the other side");
-	learn_lanes(t);
-	return 0;
+	if (!rc && ucx_is_one_sided(t))
+		rc = reach_window(t, peer, e);
+	return rc ? rc : ucx_meet(t, e);
 }
 
 /* --- after connecting --- */
 
 static int ucx_prepare(struct transport *transport, struct err *e)
 {
+	struct ucx *t = ucx_of(transport);
+
 	(void)e;
-	frames_next_repetition(&ucx_of(transport)->frames);
+	frames_next_repetition(&t->frames);
+	if (!ucx_is_one_sided(t))
+		return 0;
+	window_prepare(&t->window, &t->config);
+	t->frames.out = window_buffer(&t->window, window_next(&t->window, 0)) - FRAMES_NUMBER;
 	return 0;
+}
+
+static int64_t ucx_check_memory(const struct transport *transport, uint64_t posted)
+{
+	const struct ucx *t = (const struct ucx *)transport;
+	const bool is_looked_at = t->api == UCX_FETCH_ADD || !t->config.any_payload;
+
+	return ucx_is_one_sided(t) && is_looked_at ? window_wrong(&t->window.target, posted) : 0;
 }
 
 static json_t *ucx_granted(const struct transport *transport)
 {
 	const struct ucx *t = (const struct ucx *)transport;
-	json_t *granted =
-	    json_pack("{s:s, s:s, s:O, s:O}", "library", ucx_library.get_version_string(), "api",
-		      apis[t->tagged ? API_TAG : API_AM], "lanes", t->lanes, "environment", t->environment);
+	json_t *granted = json_pack("{s:s, s:s, s:O, s:O}", "library", ucx_library.get_version_string(), "api",
+				    apis[t->api], "lanes", t->lanes, "environment", t->environment);
 
 	lane_grant(granted, t->lane, t->expected, &t->config);
 	return granted;
@@ -503,19 +754,24 @@ static int ucx_failure(const struct transport *transport, struct err *e)
 
 static int ucx_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
 {
-	(void)settings;
-	return frames_check(config, why, why_size);
+	const struct ucx_settings *s = settings;
+
+	return s->api < UCX_PUT ? frames_check(config, why, why_size)
+				: window_check(apis[s->api], window_uses[s->api], config, why, why_size);
 }
 
 static void ucx_traits(const void *settings, struct transport_traits *out)
 {
-	(void)settings;
+	const struct ucx_settings *s = settings;
+
 	out->overhead = FRAMES_NUMBER;
+	if (s->api >= UCX_PUT)
+		window_traits(window_uses[s->api], out);
 }
 
 const struct transport_ops ucx_transport = {
     .name = "ucx",
-    .summary = "UCX (libucp): active or tagged messages over any of its transports",
+    .summary = "UCX (libucp): active or tagged messages, puts, gets and atomics over any of its transports",
     .options = ucx_options,
     .settings_size = sizeof(struct ucx_settings),
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
@@ -526,6 +782,7 @@ const struct transport_ops ucx_transport = {
     .open = ucx_open,
     .connect = ucx_connect,
     .prepare = ucx_prepare,
+    .check_memory = ucx_check_memory,
     .granted = ucx_granted,
     .device_counters = ucx_counters,
     .failure = ucx_failure,

@@ -1,11 +1,15 @@
 /*
- * UCX (libucp): active messages or tagged messages between two workers. The library does its work in
+ * UCX (libucp): active messages, tagged messages or one-sided operations between two workers. The library does its work in
  * the thread that calls it: every post and every look for messages makes progress. Busy: repeated
  * ucp_worker_progress(); event: the worker is armed, then poll() on its descriptor.
  *
  * A message arrives in a slot of a ring. Tagged messages: each slot is posted as a receive, and
  * posted again after its message was released. Active messages: the library calls back, and the next
  * free slot takes the message.
+ *
+ * One-sided: each side maps a window, and the other works on it by puts, gets or atomics. In round trips the owner watches
+ * its window. Where nobody does, a get or an atomic is complete when its data have come, a put when a flush says that it
+ * has reached the other side. UCX may need the other side to call it, so a passive side does (ucx_serve).
  */
 #ifndef KBLAT_TRANSPORTS_UCX_HOT_H
 #define KBLAT_TRANSPORTS_UCX_HOT_H
@@ -14,9 +18,12 @@
 
 #include "measure/transports/frames.h"
 #include "measure/transports/loaded_library.h"
+#include "measure/transports/remote_window.h"
 
 #define TRANSPORT_POST_IS_A_SYSCALL
 #define TRANSPORT_POST_WAITS 1
+#define TRANSPORT_FETCHES    1
+#define TRANSPORT_SERVES     1
 
 #define UCX_FUNCTIONS(X)                                                                                               \
 	X(ucp, get_version_string)                                                                                     \
@@ -38,6 +45,17 @@
 	X(ucp, am_recv_data_nbx)                                                                                       \
 	X(ucp, tag_send_nbx)                                                                                           \
 	X(ucp, tag_recv_nbx)                                                                                           \
+	X(ucp, mem_map)                                                                                                \
+	X(ucp, mem_unmap)                                                                                              \
+	X(ucp, mem_query)                                                                                              \
+	X(ucp, rkey_pack)                                                                                              \
+	X(ucp, rkey_buffer_release)                                                                                    \
+	X(ucp, ep_rkey_unpack)                                                                                         \
+	X(ucp, rkey_destroy)                                                                                           \
+	X(ucp, put_nbx)                                                                                                \
+	X(ucp, get_nbx)                                                                                                \
+	X(ucp, atomic_op_nbx)                                                                                          \
+	X(ucp, worker_fence)                                                                                           \
 	X(ucp, request_check_status)                                                                                   \
 	X(ucp, request_free)                                                                                           \
 	X(ucp, ep_create)                                                                                              \
@@ -50,6 +68,8 @@ extern struct ucx_functions {
 
 #define UCX_ID	 1 /* of our active messages; also the tag */
 #define UCX_LANE 128
+
+enum ucx_api { UCX_AM, UCX_TAG, UCX_PUT, UCX_GET, UCX_FETCH_ADD };
 
 struct ucx_slot {
 	struct ucx *owner;
@@ -64,14 +84,22 @@ struct ucx {
 	ucp_context_h context;
 	ucp_worker_h worker;
 	ucp_ep_h ep;
-	bool tagged;
+	enum ucx_api api;
+	bool splits;			/* a put that is watched: its turn goes by itself */
 	bool flushes;			/* the lane keeps what its socket did not take, so posts flush it */
 	bool is_waiting;		/* post_try: `pending` is not complete */
 	void *pending;			/* a send that is not complete, or NULL */
 	struct ucx_slot *slots, *taken; /* taken: the slot of the message received last */
 	uint32_t mask, head, tail;	/* of the slots: next to be taken, next to be filled (active messages) */
 	struct memory slot_memory;
+	struct window window; /* of one-sided operations */
+	ucp_mem_h memory;     /* in which the window lies */
+	ucp_rkey_h rkey;
+	void **requests; /* of gets and atomics, in turn; NULL: complete */
+	void *flush;	 /* of puts, or NULL; it covers the first `flushed` ones */
+	uint32_t flushed;
 	int fd;					    /* for waiting; -1: none */
+	bool is_armed;				    /* it reports what comes from now on */
 	char lane[UCX_LANE], expected[OPT_STR_MAX]; /* "posix/memory"; "" if anything is expected */
 	json_t *lanes, *environment;
 	struct transport_config config;
@@ -81,7 +109,8 @@ extern const struct transport_ops ucx_transport;
 
 /* --- the hot path (transport.h) --- */
 
-FRAMES_HOT(ucx)
+FRAMES_CLOCK(ucx)
+FRAMES_BUFFERS(ucx)
 
 /* Cold: a send returned a request: 1 if it is complete by now, 0 if not yet, or a negative errno. */
 int ucx_send_later(struct ucx *t, void *request);
@@ -96,14 +125,38 @@ int ucx_post_slot(struct ucx *t, struct ucx_slot *slot);
 
 int ucx_wait_recv(struct ucx *t);
 
+/* One-sided operations: post one; a completed one, 1 and its number; a message that was put, 1 and its number; has the
+ * completed operation fetched the right data? */
+int ucx_post_remote(struct ucx *t, uint32_t seq);
+int ucx_poll_remote(struct ucx *t, uint32_t *seq);
+int ucx_watch(struct ucx *t, uint32_t *seq);
+bool ucx_fetched(const struct ucx *t, uint32_t seq);
+
+static inline bool ucx_is_one_sided(const struct ucx *t)
+{
+	return t->api >= UCX_PUT;
+}
+
+/* The passive side: let the library carry out what the other side wants. */
+static inline int ucx_serve(struct ucx *t)
+{
+	ucx_library.worker_progress(t->worker);
+	return t->frames.fault.rc;
+}
+
+static inline int ucx_poll_send(struct ucx *t, uint32_t *seq)
+{
+	return frames_unlikely(t->requests != NULL) ? ucx_poll_remote(t, seq) : frames_poll_send(&t->frames, seq);
+}
+
 /* NULL: complete. */
 static inline void *ucx_send(struct ucx *t)
 {
 	static const ucp_request_param_t plain = {.op_attr_mask = 0};
 	const struct frames *f = &t->frames;
 
-	return t->tagged ? ucx_library.tag_send_nbx(t->ep, f->out, f->size, UCX_ID, &plain)
-			 : ucx_library.am_send_nbx(t->ep, UCX_ID, NULL, 0, f->out, f->size, &plain);
+	return t->api == UCX_TAG ? ucx_library.tag_send_nbx(t->ep, f->out, f->size, UCX_ID, &plain)
+				 : ucx_library.am_send_nbx(t->ep, UCX_ID, NULL, 0, f->out, f->size, &plain);
 }
 
 static inline int ucx_post_try(struct ucx *t, uint32_t seq, bool signal)
@@ -111,6 +164,8 @@ static inline int ucx_post_try(struct ucx *t, uint32_t seq, bool signal)
 	int rc = 1;
 
 	(void)signal;
+	if (frames_unlikely(ucx_is_one_sided(t)))
+		return ucx_post_remote(t, seq);
 	if (frames_unlikely(t->is_waiting)) {
 		rc = ucx_post_later(t);
 	} else {
@@ -145,8 +200,10 @@ static inline int ucx_poll_recv(struct ucx *t, uint32_t *seq)
 {
 	struct ucx_slot *slot = &t->slots[t->head & t->mask];
 
+	if (frames_unlikely(ucx_is_one_sided(t)))
+		return ucx_watch(t, seq);
 	if (t->taken) {
-		if (t->tagged && frames_unlikely(ucx_post_slot(t, t->taken)))
+		if (t->api == UCX_TAG && frames_unlikely(ucx_post_slot(t, t->taken)))
 			return t->frames.fault.rc;
 		t->taken = NULL;
 	}

@@ -1,0 +1,175 @@
+#include "measure/transports/remote_window.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "measure/transports/payload.h"
+
+#define LINE	  64
+#define UNTOUCHED 0xa5 /* content of memory not written yet, which is not the payload of any message */
+
+/* --- places --- */
+
+/* What reads fetch from a place: a payload that is never sent. */
+static uint32_t number_in(uint32_t place)
+{
+	return ~place;
+}
+
+void window_fill(const struct window_places *p)
+{
+	for (uint32_t i = 0; i < p->count; i++) {
+		char *at = p->first + i * p->stride;
+
+		if (p->use == WINDOW_READ)
+			payload_fill(at, p->size, number_in(i));
+		else
+			memset(at, p->use == WINDOW_CHANGED ? 0 : UNTOUCHED, p->size);
+	}
+}
+
+/* The number of operations, of `posted`, on a place, if each one uses the next. */
+static uint64_t operations_on(const struct window_places *p, uint32_t place, uint64_t posted)
+{
+	return posted > place ? (posted - place - 1) / p->count + 1 : 0;
+}
+
+static bool is_right(const struct window_places *p, uint32_t place, uint64_t operations)
+{
+	const char *at = p->first + place * p->stride;
+
+	if (p->use == WINDOW_CHANGED)
+		return *(const volatile uint64_t *)(const void *)at == operations;
+	if (p->use == WINDOW_READ)
+		return payload_is_right(at, p->size, number_in(place));
+	if (operations)
+		return payload_is_right(at, p->size, (uint32_t)(operations - 1) * p->count + place);
+	return (unsigned char)at[0] == UNTOUCHED && !memcmp(at, at + 1, p->size - 1);
+}
+
+int64_t window_wrong(const struct window_places *p, uint64_t posted)
+{
+	int64_t wrong = 0;
+
+	for (uint32_t i = 0; i < p->count; i++)
+		wrong += !is_right(p, i, operations_on(p, i, posted));
+	return wrong;
+}
+
+bool window_fetched(const struct window_places *p, const void *at, uint32_t seq)
+{
+	if (p->use == WINDOW_CHANGED)
+		return *(const uint64_t *)at == seq / p->count;
+	return p->use != WINDOW_READ || payload_is_right(at, p->size, number_in(seq & (p->count - 1)));
+}
+
+/* --- windows: targets, own buffers, what is sent as a greeting, what arrives as one --- */
+
+static size_t stride_of(const struct transport_config *config)
+{
+	return ((size_t)config->size + LINE - 1) / LINE * LINE;
+}
+
+/* While one message is read, the next one may come. */
+static uint32_t count_places(const struct transport_config *config)
+{
+	return transport_ring_slots(config->depth + 1);
+}
+
+size_t window_bytes(const struct transport_config *config)
+{
+	return 2 * count_places(config) * stride_of(config) + (size_t)2 * LINE;
+}
+
+/* A place ends at the end of a cache line. */
+void window_open(struct window *w, void *memory, const struct transport_config *config, enum window_use use)
+{
+	const size_t stride = stride_of(config), size = (size_t)config->size;
+	char *first = (char *)memory + stride - size;
+
+	*w = (struct window){
+	    .target = {first, stride, size, count_places(config), use},
+	    .is_watched = !config->is_passive,
+	};
+	w->own = first + w->target.count * stride;
+	memset(memory, 0, window_bytes(config));
+	*window_greeting(w) = 1;
+}
+
+static char *after_places(const struct window *w, char *first)
+{
+	return first - (w->target.stride - w->target.size) + 2 * w->target.count * w->target.stride;
+}
+
+uint64_t *window_greeting(const struct window *w)
+{
+	return (uint64_t *)(void *)after_places(w, w->target.first);
+}
+
+uint64_t *window_greeted(const struct window *w)
+{
+	return (uint64_t *)(void *)(after_places(w, w->target.first) + LINE);
+}
+
+uint64_t window_remote_greeted(const struct window *w)
+{
+	return w->remote + (uint64_t)((char *)window_greeted(w) - w->target.first);
+}
+
+void window_reach(struct window *w, uint64_t base)
+{
+	w->remote = base + w->target.stride - w->target.size;
+}
+
+/* Without checks, nobody looks at what is written or read, and filling large messages would take long. */
+void window_prepare(struct window *w, const struct transport_config *config)
+{
+	if (w->is_watched)
+		return;
+	w->posted = w->completed = 0;
+	if (config->role == ROLE_SINK && (w->target.use == WINDOW_CHANGED || !config->any_payload))
+		window_fill(&w->target);
+}
+
+/* --- what they need --- */
+
+int window_check(const char *api, enum window_use use, const struct transport_config *config, char *why,
+		 size_t why_size)
+{
+	const char *name = config->ops->name;
+	const long long size = (long long)config->size;
+	const bool is_watched = !config->is_passive;
+
+	if (config->poll_recv != POLL_BUSY)
+		snprintf(why, why_size, "poll %s and api %s: nothing wakes a side whose memory is used; use poll busy",
+			 poll_mode_names[config->poll_recv], api);
+	else if (is_watched && use != WINDOW_WRITTEN)
+		snprintf(why, why_size,
+			 "api %s and a kernel that receives: nothing arrives at the sink; use kernel stream", api);
+	else if (is_watched && !config->duplex)
+		snprintf(why, why_size,
+			 "api %s and a kernel that only sends: messages in flight would overwrite each other; use "
+			 "kernel pingpong, exchange or stream",
+			 api);
+	else if (!is_watched && config->duplex)
+		snprintf(
+		    why, why_size,
+		    "both and api %s: a side that has ended would no longer do what %s needs of it; leave out both",
+		    api, name);
+	else if (is_watched && size < (long long)WINDOW_TURN + (config->rewrites ? (long long)sizeof(int64_t) : 0))
+		snprintf(why, why_size, "size %lld and api %s: %zu bytes of a message hold its number%s", size, api,
+			 WINDOW_TURN, config->rewrites ? ", and 8 the stamp of t_send" : "");
+	else if (use == WINDOW_CHANGED && size != (long long)sizeof(uint64_t))
+		snprintf(why, why_size, "size %lld and api %s: an atomic works on 8 bytes; use size 8B", size, api);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+void window_traits(enum window_use use, struct transport_traits *out)
+{
+	out->is_one_sided = true;
+	out->sends = use != WINDOW_READ;
+	out->fetches = use != WINDOW_WRITTEN;
+	out->overhead = use == WINDOW_WRITTEN ? WINDOW_TURN : 0;
+}
