@@ -139,6 +139,12 @@ kernel-ab:
 	@$(MAKE) --no-print-directory -j$(CPUS) all
 	@KBLAT=$(BUILD)/kblat tests/vm/kernel-ab --boots '$(BOOTS)' '$(OLD)' '$(NEW)' '$(SPEC)'
 
+# kblat boots in a machine with a disk, GRUB, systemd and two kernels, whose power fails ten times. Takes 15 minutes.
+two-kernels:
+	@common/deps build run guest
+	@$(MAKE) --no-print-directory -j$(CPUS) all man
+	@KBLAT=$(BUILD)/kblat tests/vm/two-kernels --failures 10
+
 # The quick variant of a study in the guest. `make reference-STUDY` keeps it as the study's reference bundle; `make reproduce-STUDY` checks that bundle,
 # measures the same again, and puts both side by side (docs/reproduce.md).
 STUDIES   := thesis ramcloud via infiniswap observatory
@@ -241,8 +247,8 @@ put-kblat:
 	$(call put,644,docs/systemd/README.md,share/doc/kblat/kernel-check.md)
 	$(call put,755,docs/systemd/kernel-check,libexec/kblat/kernel-check)
 	$(call put,644,docs/systemd/kblat-kernel-check.timer,$(UNITS)/kblat-kernel-check.timer)
-	sed 's|@PREFIX@|$(PREFIX)|' docs/systemd/kblat-kernel-check.service.in >'$(to)/$(UNITS)/kblat-kernel-check.service'
-	chmod 644 '$(to)/$(UNITS)/kblat-kernel-check.service'
+	for u in kblat-kernel-check.service kblat-boots@.service; do \
+		sed 's|@PREFIX@|$(PREFIX)|' docs/systemd/$$u.in >"$(to)/$(UNITS)/$$u" && chmod 644 "$(to)/$(UNITS)/$$u" || exit 1; done
 	$(call put_pages,kblat)
 
 put-kbtune:
@@ -384,5 +390,5 @@ $(BUILD)/registers.so $(BUILD)/past_kernel.so: $(BUILD)/%.so: tests/cli/%.c
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps run check test coverage studies $(foreach s,$(STUDIES),reference-$s reproduce-$s) units tests sanitized lint fuzz fuzzers bench benches kernel-ab campaign arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
--include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)
+.PHONY: all deps run check test coverage studies $(foreach s,$(STUDIES),reference-$s reproduce-$s) units tests sanitized lint fuzz fuzzers bench benches kernel-ab two-kernels campaign arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
+-include $(shell find $(BUILD) -path $(BUILD)/vm -prune -o -name '*.d' -type f -print 2>/dev/null)

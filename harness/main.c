@@ -10,27 +10,17 @@
 #include "measure/transports/transport_list.h"
 
 static const struct program_command commands[] = {
-    {&cmd_run_cli, cmd_run, false},
-    {&cmd_list_cli, cmd_list, false},
-    {&cmd_verify_cli, cmd_verify, false},
-    {&cmd_summary_cli, cmd_summary, false},
-    {&cmd_explain_cli, cmd_explain, false},
-    {&cmd_report_cli, cmd_report, false},
-    {&cmd_claims_cli, cmd_claims, false},
-    {&cmd_compare_cli, cmd_compare, false},
-    {&cmd_history_cli, cmd_history, false},
-    {&cmd_index_cli, cmd_index, false},
-    {&cmd_knobs_cli, cmd_knobs, false},
-    {&cmd_export_cli, cmd_export, false},
-    {&cmd_import_cli, cmd_import, false},
-    {&cmd_bundle_cli, cmd_bundle, false},
-    {&cmd_reproduce_cli, cmd_reproduce, false},
-    {&cmd_state_cli, cmd_state, false},
-    {&cmd_doctor_cli, cmd_doctor, false},
-    {&cmd_noise_cli, cmd_noise, false},
-    {&cmd_trace_cli, cmd_trace, false},
-    {&cmd_endpoint_cli, cmd_endpoint, true},
-    {.cli = NULL},
+    {&cmd_run_cli, cmd_run, false},	     {&cmd_list_cli, cmd_list, false},
+    {&cmd_verify_cli, cmd_verify, false},    {&cmd_summary_cli, cmd_summary, false},
+    {&cmd_explain_cli, cmd_explain, false},  {&cmd_report_cli, cmd_report, false},
+    {&cmd_claims_cli, cmd_claims, false},    {&cmd_compare_cli, cmd_compare, false},
+    {&cmd_history_cli, cmd_history, false},  {&cmd_index_cli, cmd_index, false},
+    {&cmd_knobs_cli, cmd_knobs, false},	     {&cmd_boots_cli, cmd_boots, false},
+    {&cmd_export_cli, cmd_export, false},    {&cmd_import_cli, cmd_import, false},
+    {&cmd_bundle_cli, cmd_bundle, false},    {&cmd_reproduce_cli, cmd_reproduce, false},
+    {&cmd_state_cli, cmd_state, false},	     {&cmd_doctor_cli, cmd_doctor, false},
+    {&cmd_noise_cli, cmd_noise, false},	     {&cmd_trace_cli, cmd_trace, false},
+    {&cmd_endpoint_cli, cmd_endpoint, true}, {.cli = NULL},
 };
 
 static const struct program_status statuses[] = {

@@ -11,7 +11,7 @@
 extern const struct cli_command cmd_run_cli, cmd_list_cli, cmd_verify_cli, cmd_summary_cli, cmd_report_cli,
     cmd_claims_cli, cmd_compare_cli, cmd_history_cli, cmd_knobs_cli, cmd_export_cli, cmd_doctor_cli, cmd_state_cli,
     cmd_endpoint_cli, cmd_explain_cli, cmd_noise_cli, cmd_index_cli, cmd_import_cli, cmd_bundle_cli, cmd_reproduce_cli,
-    cmd_trace_cli;
+    cmd_trace_cli, cmd_boots_cli;
 enum status cmd_run(int argc, char **argv, struct err *e);
 enum status cmd_list(int argc, char **argv, struct err *e);
 enum status cmd_verify(int argc, char **argv, struct err *e);
@@ -21,6 +21,7 @@ enum status cmd_claims(int argc, char **argv, struct err *e);
 enum status cmd_compare(int argc, char **argv, struct err *e);
 enum status cmd_history(int argc, char **argv, struct err *e);
 enum status cmd_knobs(int argc, char **argv, struct err *e);
+enum status cmd_boots(int argc, char **argv, struct err *e);
 enum status cmd_export(int argc, char **argv, struct err *e);
 enum status cmd_import(int argc, char **argv, struct err *e);
 enum status cmd_doctor(int argc, char **argv, struct err *e);

@@ -7,7 +7,7 @@
 #include "study/study_record.h"
 #include "study/study_run.h"
 
-static const struct study_kind *const kinds[] = {&campaign_kind, &pairs_kind, &knobs_kind};
+static const struct study_kind *const kinds[] = {&campaign_kind, &pairs_kind, &knobs_kind, &boots_kind};
 
 const struct study_kind *study_kind_at(const char *dir)
 {

@@ -7,8 +7,8 @@
 struct err;
 struct study_kind;
 
-/* study/campaign/campaign.c, study/pairs/pairs.c, study/knobs/knobs_study.c */
-extern const struct study_kind campaign_kind, pairs_kind, knobs_kind;
+/* study/campaign/campaign.c, study/pairs/pairs.c, study/knobs/knobs_study.c, study/boots/boots.c */
+extern const struct study_kind campaign_kind, pairs_kind, knobs_kind, boots_kind;
 
 /* The kind of the study in a directory; NULL: it is no study's. */
 const struct study_kind *study_kind_at(const char *dir);

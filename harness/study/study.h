@@ -139,6 +139,7 @@ struct study {
 	int lock;
 	FILE *log;
 	/* This process. */
+	bool goes_on; /* `measure` has handed over to another process: it is neither judged nor has it ended */
 	const struct study_request *request;
 	int64_t began_ms; /* monotonic_ms() */
 };
@@ -197,6 +198,9 @@ struct study_kind {
 	/* In a directory that has just been made, or is continued: what else the runs need. What a directory that is
 	 * continued brings in is shown. */
 	int (*prepare)(struct study *s, struct err *e);
+
+	/* It has ended, and the record says so, unless that could not be written. NULL: nothing else is to be done. */
+	void (*leave)(struct study *s);
 };
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * A study's record as JSON. Only this module knows its keys; plans and answers have codecs of their kinds.
  *
- * study.json: {"schema": 1, "kind": "campaign"|"pairs"|"knobs", "name", "title", "spec": a path, "status":
+ * study.json: {"schema": 1, "kind": "campaign"|"pairs"|"knobs"|"boots", "name", "title", "spec": a path, "status":
  * RUNNING|COMPLETED|PARTIAL|FAILED|INTERRUPTED, "argv": [], "version", "commit", "started_utc", "ended_utc", "options":
  * {"quick", "mask", "no_state", "set": [], "only": [], "source", "sink", "profile_path", "at_once"}, "hosts": [{"name",
  * "address"}], "cells": how many there are so far, "plan", "answer"}

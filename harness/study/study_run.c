@@ -127,6 +127,8 @@ static enum status finish(struct study *s, bool failed, struct err *e)
 	s->status = final_status(s, status);
 	if (study_record_save(s, e))
 		status = err_status(e);
+	if (s->kind->leave && !runner_is_interrupted())
+		s->kind->leave(s);
 	if (runner_is_interrupted())
 		fprintf(stderr, "kblat: interrupted; `%s --resume %s` continues it\n", s->kind->command, s->path);
 	/* What is in a format is not followed by anything else. */
@@ -138,7 +140,7 @@ static enum status work(struct study *s, struct err *e)
 {
 	const int rc = measure_cells(s, e);
 
-	return finish(s, rc != 0, e);
+	return s->goes_on && !rc ? STATUS_OK : finish(s, rc != 0, e);
 }
 
 /* --- the whole --- */

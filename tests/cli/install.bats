@@ -68,6 +68,7 @@ install_to() {
 	install_to "$T/stage" /usr/local
 	at=$T/stage/usr/local
 	grep -qx 'ExecStart=/usr/local/libexec/kblat/kernel-check' "$at/lib/systemd/system/kblat-kernel-check.service"
+	grep -qx 'ExecStart=/usr/local/bin/kblat boots go %f' "$at/lib/systemd/system/kblat-boots@.service"
 	[ -z "$(find "$T/stage" -name '*.wants')" ]
 	printf 'SPEC=quickstart\nOPTIONS="--only transport=shmem"\nSTORE=%s\nBASELINE=%s\nRUNS=1\n' "$T/store" "$(uname -r)" >check.conf
 	mv "$at/bin/kblat" "$at/bin/kblat.real"

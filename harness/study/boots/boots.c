@@ -1,0 +1,640 @@
+/*
+ * In each boot, kblat measures, and asks the boot loader for the next kernel, for one boot only. Whatever happens, the
+ * boot after that is the machine's default, and a unit goes on from the record:
+ *
+ *     at.asked     a boot was asked for, in the boot of this ID; recorded before the boot loader is told
+ *     at.here      it has come, with this ID: its runs are made, all in this one boot
+ *     neither      nothing is asked for, and nothing is in the boot loader
+ *
+ * The directory also has
+ *
+ *     runs/old, runs/new     run directories
+ *     comparison/            the page of the answer
+ */
+#include "study/boots/boots.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/sysroot.h"
+#include "common/text.h"
+#include "judge/compare/compare_verdict.h"
+#include "measure/run/host_state.h"
+#include "report/verdict_format.h"
+#include "study/boots/boots_judge.h"
+#include "study/boots/boots_plan.h"
+#include "study/kinds.h"
+#include "study/runner.h"
+#include "study/study_record.h"
+#include "study/study_run.h"
+
+#define ROOM	      (16ULL << 20) /* bytes that must be free before a boot or a run */
+#define SETTLE_MORE_S 600	    /* waited at most for what is not the time since boot */
+#define LOAD_MOST     0.5	    /* of each CPU, over a minute */
+#define STOP_TRIES    100	    /* tenths of a second for a running one to end */
+#define PAGE	      "comparison"
+
+static struct loader loader_of(const struct study *s)
+{
+	return (struct loader){boots_plan_of(s)->loader, s->path};
+}
+
+static const char *boots_this_boot(char *buf)
+{
+	char name[MACHINE_NAME_MAX];
+
+	*buf = '\0';
+	machine_identify(name, buf);
+	return buf;
+}
+
+static bool is_this_boot(const char *id)
+{
+	char boot[MACHINE_BOOT_MAX];
+
+	return id && !strcmp(id, boots_this_boot(boot));
+}
+
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void set_id(char **id, const char *to)
+{
+	free(*id);
+	*id = to ? fs_path("%s", to) : NULL;
+}
+
+/* Also the folder, so that the new file has its name even if the power fails now. */
+static int boots_save(struct study *s, struct err *e)
+{
+	return study_record_save(s, e) ?: fs_sync(s->path, e);
+}
+
+static int boots_check_room(const struct study *s, struct err *e)
+{
+	unsigned long long free_bytes;
+	const int rc = fs_free_bytes(s->path, &free_bytes, e);
+
+	if (rc || free_bytes >= ROOM)
+		return rc;
+	return err_set(e, -ENOSPC, STATUS_FAILED, s->path, NULL,
+		       "the disk is full: only %llu MiB are free; make room, then `kblat boots start --resume %s`",
+		       free_bytes >> 20, s->path);
+}
+
+/* --- what has become of the boot that was asked for --- */
+
+/* A try at a boot has failed. Too many in a row end the study. */
+static int fail_try(struct study *s, const char *why, struct err *e)
+{
+	struct boots_plan *p = boots_plan_of(s);
+	const bool last = ++p->at.failed >= p->tries;
+
+	fprintf(stderr, "kblat: boot %zu: %s\n", p->at.boot + 1, why);
+	boots_plan_note(s, BOOTS_FAILED, NAN, why);
+	set_id(&p->at.asked, NULL);
+	set_id(&p->at.here, NULL);
+	if (boots_save(s, e))
+		return -EIO;
+	return !last ? 0
+		     : err_set(e, -ECHILD, STATUS_FAILED, s->path, NULL,
+			       "boot %zu has failed %zu times in a row, at last: %s; `kblat boots start --resume %s` "
+			       "tries again",
+			       p->at.boot + 1, p->at.failed, why, s->path);
+}
+
+/* Of a boot all runs count, or none. */
+static void put_boot_away(struct study *s, size_t boot)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		struct cell *c = &s->cell[i];
+
+		if (c->block != boot || c->state == CELL_PENDING)
+			continue;
+		if (c->run)
+			words_add(&c->earlier, c->run);
+		c->run = NULL;
+		cell_set_state(c, CELL_PENDING, "");
+	}
+}
+
+/* The record has what was put away before it says that the boot is to be repeated. */
+static int repeat_boot(struct study *s, const char *why, struct err *e)
+{
+	const size_t boot = boots_plan_of(s)->at.boot;
+	int rc = 0;
+
+	put_boot_away(s, boot);
+	for (size_t i = 0; i < s->count && !rc; i++)
+		if (s->cell[i].block == boot)
+			rc = study_record_cell(s, i, e);
+	return rc ?: fail_try(s, why, e);
+}
+
+static int come_up(struct study *s, const char *kernel, const char *boot, struct err *e)
+{
+	struct boots_plan *p = boots_plan_of(s);
+	const char *wanted = p->arm[boots_arm_of(p->at.boot)].kernel;
+	char *why;
+	int rc;
+
+	if (!strcmp(kernel, wanted)) {
+		boots_plan_note(s, BOOTS_BOOTED, fmax(0, now_s() - p->at.asked_s), "");
+		set_id(&p->at.asked, NULL);
+		set_id(&p->at.here, boot);
+		return boots_save(s, e);
+	}
+	why = strcmp(kernel, p->home)
+		  ? fs_path("%s was asked for, but %s is running: is '%s' its entry?", wanted, kernel,
+			    p->arm[boots_arm_of(p->at.boot)].entry)
+		  : fs_path("%s did not come up: the default, %s, is running; it has failed to boot, "
+			    "or the machine was switched off meanwhile",
+			    wanted, kernel);
+	rc = fail_try(s, why, e);
+	free(why);
+	return rc;
+}
+
+/* A boot loader that cannot clear its entry would boot a kernel that fails for ever. */
+static int check_cleared(const struct study *s, struct err *e)
+{
+	const struct loader l = loader_of(s);
+	const int pending = loader_ask(&l, LOADER_PENDING, e);
+
+	return pending <= 0
+		   ? pending
+		   : err_set(e, -EBUSY, STATUS_FAILED, l.name, NULL,
+			     "the entry of the next boot is still set after that boot: this boot loader "
+			     "cannot clear it (for GRUB, /boot must be on a file system that it can write to)");
+}
+
+static int arrive(struct study *s, struct err *e)
+{
+	struct boots_plan *p = boots_plan_of(s);
+	char boot[MACHINE_BOOT_MAX], kernel[BOOTS_KERNEL_MOST];
+
+	boots_this_boot(boot);
+	if (p->at.asked && strcmp(p->at.asked, boot) != 0)
+		return check_cleared(s, e) ?: come_up(s, boots_running_kernel(kernel), boot, e);
+	if (p->at.here && strcmp(p->at.here, boot) != 0 && !boots_is_done(s, p->at.boot))
+		return repeat_boot(s, "the machine was rebooted or switched off while it was measured", e);
+	return 0;
+}
+
+/* --- the next boot --- */
+
+static int ask_for(struct study *s, size_t boot, struct err *e)
+{
+	struct boots_plan *p = boots_plan_of(s);
+	const struct loader l = loader_of(s);
+	char id[MACHINE_BOOT_MAX];
+	int rc = boots_check_room(s, e);
+
+	if (rc)
+		return rc;
+	set_id(&p->at.asked, boots_this_boot(id));
+	set_id(&p->at.here, NULL);
+	p->at.boot = boot;
+	p->at.asked_s = now_s();
+	fprintf(stderr, "kblat: boot %zu of at most %zu: %s\n", boot + 1, BOOTS_KERNELS * p->boots,
+		p->arm[boots_arm_of(boot)].kernel);
+	rc = boots_save(s, e) ?: loader_do(&l, LOADER_SET, p->arm[boots_arm_of(boot)].entry, e);
+	/* Whoever has ended it clears the boot loader; if the machine goes down, it has just what was asked for. */
+	if (rc || runner_is_interrupted())
+		return rc;
+	rc = loader_do(&l, LOADER_REBOOT, NULL, e);
+	s->goes_on = !rc;
+	return rc;
+}
+
+/* --- measuring --- */
+
+struct settling {
+	const struct study *s;
+	double up_s, load;
+};
+
+static bool is_up(const struct settling *w)
+{
+	return w->up_s >= boots_plan_of(w->s)->settle_s;
+}
+
+static bool is_booted(const struct settling *w)
+{
+	const struct loader l = loader_of(w->s);
+	struct err own = ERR_INIT;
+
+	return loader_ask(&l, LOADER_SETTLED, &own) == 1;
+}
+
+static bool is_quiet(const struct settling *w)
+{
+	return w->load <= LOAD_MOST * (double)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static const struct {
+	const char *what;
+	bool (*is_met)(const struct settling *w);
+} conditions[] = {{"the time since boot", is_up}, {"systemd's jobs", is_booted}, {"the load", is_quiet}};
+
+/* What is still waited for, or NULL. */
+static const char *unsettled(const struct settling *w)
+{
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
+		if (!conditions[i].is_met(w))
+			return conditions[i].what;
+	return NULL;
+}
+
+static double first_number(const char *path)
+{
+	struct sysroot root;
+	char line[128] = "0";
+
+	if (!sysroot_open(&root, NULL, NULL)) {
+		sysroot_line(&root, path, line, sizeof(line));
+		sysroot_close(&root);
+	}
+	return strtod(line, NULL);
+}
+
+/* Not for ever: a machine that never rests is measured as it is. */
+static void boots_settle(const struct study *s)
+{
+	const double most_s = boots_plan_of(s)->settle_s + SETTLE_MORE_S;
+	const char *what;
+
+	do {
+		struct settling w = {s, first_number("/proc/uptime"), first_number("/proc/loadavg")};
+
+		/* Without a time to settle, nothing is waited for. */
+		what = most_s > SETTLE_MORE_S ? unsettled(&w) : NULL;
+		if (what && w.up_s > most_s) {
+			fprintf(stderr, "kblat: not settled after %.0f s (%s); measured all the same\n", w.up_s, what);
+			return;
+		}
+	} while (what && !runner_is_interrupted() && !usleep(500000));
+}
+
+static int measure_boot(struct study *s, size_t boot, struct err *e)
+{
+	struct runner runner;
+	int rc = 0, finished;
+
+	runner_open(&runner, s, 1);
+	for (size_t i = 0; i < s->count && !rc && !runner_is_interrupted(); i++) {
+		if (s->cell[i].block != boot || !cell_is_left(&s->cell[i]))
+			continue;
+		rc = boots_check_room(s, e) ?: runner_start(&runner, i, e);
+		finished = runner_finish(&runner, e);
+		rc = rc ?: finished;
+		if (!rc && s->cell[i].state != CELL_COMPLETED)
+			break;
+	}
+	runner_close(&runner);
+	return rc;
+}
+
+static int measure_here(struct study *s, struct err *e)
+{
+	struct boots_plan *p = boots_plan_of(s);
+	const double began_s = now_s();
+	int rc;
+
+	boots_settle(s);
+	rc = runner_is_interrupted() ? 0 : measure_boot(s, p->at.boot, e);
+	if (rc || runner_is_interrupted())
+		return rc;
+	if (!boots_is_done(s, p->at.boot))
+		return repeat_boot(s, "a run has failed, see above", e);
+	p->at.failed = 0;
+	boots_plan_note(s, BOOTS_MEASURED, fmax(0, now_s() - began_s), "");
+	return boots_save(s, e);
+}
+
+/* --- until it is decided --- */
+
+/* 1: there is an answer; 0: there is none yet; or a negative errno and `e`. */
+static int boots_look(const struct study *s, size_t done, struct err *e)
+{
+	struct comparison c;
+	int rc;
+
+	if (done % 2 || done < BOOTS_KERNELS * BOOTS_PER_LOOK)
+		return 0;
+	rc = boots_compare(s, NULL, &c, e);
+	if (rc)
+		return rc;
+	rc = c.verdict != OUTCOME_UNDECIDED;
+	comparison_free(&c);
+	return rc;
+}
+
+static int skip_rest(struct study *s, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < s->count && !rc; i++) {
+		if (!cell_is_left(&s->cell[i]))
+			continue;
+		cell_set_state(&s->cell[i], CELL_SKIPPED, "decided before");
+		rc = study_record_cell(s, i, e);
+	}
+	return rc;
+}
+
+/* Each turn makes a boot complete, ends the study, or hands over to the next boot. */
+static int boots_work_on(struct study *s, struct err *e)
+{
+	struct boots_plan *p = boots_plan_of(s);
+	const size_t all = BOOTS_KERNELS * p->boots;
+
+	while (!runner_is_interrupted()) {
+		const size_t done = boots_done(s);
+		const int decided = boots_look(s, done, e);
+		int rc;
+
+		if (decided < 0)
+			return decided;
+		if (decided || done == all)
+			return skip_rest(s, e);
+		if (!is_this_boot(p->at.here) || p->at.boot != done)
+			return ask_for(s, done, e);
+		rc = measure_here(s, e);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int measure_boots(struct study *s, struct err *e)
+{
+	return arrive(s, e) ?: boots_work_on(s, e);
+}
+
+/* --- the end --- */
+
+static void say_if(int rc, const struct err *e)
+{
+	if (rc)
+		fprintf(stderr, "kblat: %s\n", e->text);
+}
+
+/* Nothing stays in the boot loader, and nothing goes on by itself any more. 0 or a negative errno and `e`. */
+static int boots_put_back(const struct study *s, enum loader_verb verb, struct err *e)
+{
+	const struct loader l = loader_of(s);
+	const int pending = loader_ask(&l, LOADER_PENDING, e);
+
+	return (pending > 0 ? loader_do(&l, LOADER_CLEAR, NULL, e) : pending) ?: loader_do(&l, verb, NULL, e);
+}
+
+/* The machine also returns to the kernel that it boots by default. */
+static void leave_boots(struct study *s)
+{
+	const struct loader l = loader_of(s);
+	char kernel[BOOTS_KERNEL_MOST];
+	struct err own = ERR_INIT;
+	int rc = boots_put_back(s, LOADER_DISABLE, &own);
+
+	if (!rc && strcmp(boots_running_kernel(kernel), boots_plan_of(s)->home) != 0) {
+		fprintf(stderr, "kblat: it has ended; rebooting into the default kernel, %s\n", boots_plan_of(s)->home);
+		rc = loader_do(&l, LOADER_REBOOT, NULL, &own);
+	}
+	say_if(rc, &own);
+}
+
+static void print_boots_answer(const struct study *s, const struct comparison *c)
+{
+	if (s->request->format)
+		verdict_format_print(s->request->format, verdict_list_of_comparison(c));
+	else if (s->request->json)
+		json_print(s->answer, stdout);
+	else
+		compare_table(c, stdout);
+}
+
+static enum status judge_boots(struct study *s, struct err *e)
+{
+	char *page = fs_path("%s/" PAGE, s->path);
+	struct comparison c;
+	enum status status = STATUS_FAILED;
+
+	if (!runner_is_interrupted() && !boots_compare(s, page, &c, e)) {
+		status = compare_verdict_status(c.verdict);
+		study_set_answer(s, boots_answer_to_json(&c, PAGE "/report.html"));
+		print_boots_answer(s, &c);
+		comparison_free(&c);
+	}
+	free(page);
+	return status;
+}
+
+/* The answer so far, as far as there can be one. */
+static void print_so_far(const struct study *s)
+{
+	struct comparison c;
+	struct err own = ERR_INIT;
+
+	if (boots_done(s) < BOOTS_KERNELS)
+		return;
+	if (boots_compare(s, NULL, &c, &own)) {
+		say_if(-EINVAL, &own);
+		return;
+	}
+	printf("so far: %s\n", c.answer);
+	comparison_free(&c);
+}
+
+static int report_boots(struct study *s, char **html, struct err *e)
+{
+	char *page = fs_path("%s/" PAGE, s->path);
+	struct comparison c;
+	const int rc = boots_compare(s, page, &c, e);
+
+	if (!rc) {
+		*html = fs_path("%s/report.html", page);
+		comparison_free(&c);
+	}
+	free(page);
+	return rc;
+}
+
+/* --- beginning and going on --- */
+
+static bool has_boots_options(const struct boots_options *o)
+{
+	return o->kernel[ARM_BASE] || o->kernel[ARM_WITH] || o->entry[ARM_BASE] || o->entry[ARM_WITH] || o->loader ||
+	       o->settle || o->metric || o->boots || o->runs || o->tries || o->quantities.count || o->margins.count ||
+	       o->judge.count;
+}
+
+/* What somebody else has asked the boot loader for is not overwritten. */
+static int check_nothing_set(const struct loader *l, struct err *e)
+{
+	const int pending = loader_ask(l, LOADER_PENDING, e);
+
+	return pending <= 0 ? pending
+			    : err_set(e, -EBUSY, STATUS_FAILED, l->name, NULL,
+				      "an entry of the next boot is set already; clear it, or reboot, first");
+}
+
+/* Nobody else could have written it, but a directory may be forgotten, or be another one. */
+static void show_loader(const struct boots_plan *p)
+{
+	const char *const texts[] = {p->loader, p->arm[ARM_BASE].entry, p->arm[ARM_WITH].entry};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		fputs(i ? "kblat: it is asked for '" : "kblat: the next boot is chosen by '", stderr);
+		text_print(texts[i], stderr);
+		fputs("'\n", stderr);
+	}
+}
+
+static enum status check_boots(struct study *s, const struct study_request *r, struct err *e)
+{
+	const struct boots_options *o = r->own;
+	const struct loader l = loader_of(s);
+	int rc = 0;
+
+	if (r->resume)
+		show_loader(boots_plan_of(s));
+	if (r->resume && has_boots_options(o))
+		rc = err_set(e, -EINVAL, STATUS_USAGE, s->path, NULL,
+			     "--resume uses the study's original options; omit all others");
+	rc = rc ?: loader_check(l.name, e);
+	if (!rc && !o->after_boot && !boots_plan_of(s)->at.asked)
+		rc = check_nothing_set(&l, e);
+	return rc ? err_status(e) : STATUS_OK;
+}
+
+/* A user who starts it, or continues it, begins to count tries anew. */
+static int prepare_boots(struct study *s, struct err *e)
+{
+	const struct boots_options *o = s->request->own;
+	const struct loader l = loader_of(s);
+
+	if (o->after_boot || s->request->dry_run)
+		return 0;
+	boots_plan_of(s)->at.failed = 0;
+	return loader_do(&l, LOADER_ENABLE, NULL, e);
+}
+
+static enum status plan_boots(struct study *s, const struct study_request *r, struct err *e)
+{
+	const enum status status = boots_plan_make(s, r, e);
+
+	return status == STATUS_OK && boots_check_choice(boots_plan_of(s), e) ? err_status(e) : status;
+}
+
+const struct study_kind boots_kind = {
+    .name = "boots",
+    .suffix = "-boots",
+    .command = "kblat boots start",
+    .runs = "runs",
+    .by_name = true,
+    .quiet = true,
+    .plan = plan_boots,
+    .judge = judge_boots,
+    .show = boots_plan_show,
+    .check = check_boots,
+    .measure = measure_boots,
+    .report = report_boots,
+    .cells = boots_plan_cells,
+    .plan_to_json = boots_plan_to_json,
+    .plan_from_json = boots_plan_from_json,
+    .plan_free = boots_plan_free,
+    .prepare = prepare_boots,
+    .leave = leave_boots,
+};
+
+/* --- the subcommand's other actions --- */
+
+static bool boots_has_ended(const struct study *s)
+{
+	return s->status != STUDY_RUNNING && s->status != STUDY_INTERRUPTED;
+}
+
+enum status boots_go(const struct study_request *r, struct err *e)
+{
+	struct study s = {.kind = &boots_kind, .lock = -1, .request = r};
+	const int rc = study_record_open(&s, r->resume, e);
+	const bool ended = !rc && boots_has_ended(&s);
+
+	if (ended)
+		leave_boots(&s);
+	study_free(&s);
+	return rc ? err_status(e) : ended ? STATUS_OK : study_run(&boots_kind, r, e);
+}
+
+enum status boots_status(const struct study_request *r, struct err *e)
+{
+	struct study s = {.kind = &boots_kind, .lock = -1, .request = r};
+
+	if (study_record_open(&s, r->resume, e)) {
+		study_free(&s);
+		return err_status(e);
+	}
+	if (!r->json) {
+		printf("%s: %s, %zu of at most %zu boots measured\n", s.path, study_statuses[s.status], boots_done(&s),
+		       BOOTS_KERNELS * boots_plan_of(&s)->boots);
+		boots_plan_print_events(&s);
+		print_so_far(&s);
+	}
+	if (r->json || !boots_has_ended(&s))
+		boots_plan_show(&s, r);
+	study_free(&s);
+	return STATUS_OK;
+}
+
+/* The process that the unit has started ends in order; what cannot be ended that way keeps the lock. */
+static int take_over(struct study *s, const char *dir, struct err *e)
+{
+	for (int i = 0;; i++) {
+		struct err own = ERR_INIT;
+		const int rc = study_record_resume(s, dir, &own);
+
+		if (rc != -EBUSY || i == STOP_TRIES)
+			return rc ? err_set(e, rc, own.status, NULL, NULL, "%s", own.text) : 0;
+		study_free(s);
+		*s = (struct study){.kind = &boots_kind, .lock = -1};
+		usleep(100000);
+	}
+}
+
+enum status boots_stop(const struct study_request *r, struct err *e)
+{
+	struct study s = {.kind = &boots_kind, .lock = -1};
+	int rc = study_record_open(&s, r->resume, e) ?: loader_check(boots_plan_of(&s)->loader, e)
+						     ?: boots_put_back(&s, LOADER_STOP, e);
+
+	study_free(&s);
+	s = (struct study){.kind = &boots_kind, .lock = -1};
+	rc = rc ?: take_over(&s, r->resume, e);
+	/* The one that ran may have asked for a boot before it ended. */
+	rc = rc ?: boots_put_back(&s, LOADER_STOP, e);
+	if (!rc && !boots_has_ended(&s)) {
+		s.status = STUDY_INTERRUPTED;
+		boots_plan_note(&s, BOOTS_STOPPED, NAN, "");
+		set_id(&boots_plan_of(&s)->at.asked, NULL);
+		rc = boots_save(&s, e);
+	}
+	if (!rc)
+		printf(
+		    "stopped: nothing is left in the boot loader, and the unit is disabled; `%s --resume %s` goes on\n",
+		    boots_kind.command, s.path);
+	study_free(&s);
+	return rc ? err_status(e) : STATUS_OK;
+}

@@ -1,0 +1,473 @@
+#include "study/boots/boots_plan.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/or_abort.h"
+#include "common/sysroot.h"
+#include "common/text.h"
+#include "common/units.h"
+#include "files/rundir/writer.h"
+#include "judge/compare/comparison.h"
+#include "measure/run/forecast.h"
+#include "measure/run/host_state.h"
+#include "measure/run/run.h"
+#include "study/study_json.h"
+
+#define STAGE	     "boots"
+#define EVENTS_MOST  10000
+#define SETTLE_MOST  86400
+#define MEMORY_FILES 0x01021994 /* of tmpfs: linux/magic.h */
+
+static const char *const arm_names[BOOTS_KERNELS] = {"old", "new"};
+static const char *const whats[BOOTS_WHATS] = {"booted", "measured", "failed", "stopped"};
+
+struct boots_plan *boots_plan_of(const struct study *s)
+{
+	return s->plan;
+}
+
+void boots_plan_free(void *plan)
+{
+	struct boots_plan *p = plan;
+
+	for (size_t i = 0; i < BOOTS_KERNELS; i++) {
+		free(p->arm[i].kernel);
+		free(p->arm[i].entry);
+	}
+	for (size_t i = 0; i < p->events; i++) {
+		free(p->event[i].utc);
+		free(p->event[i].kernel);
+		free(p->event[i].why);
+	}
+	free(p->event);
+	free(p->loader);
+	free(p->home);
+	free(p->metric);
+	free(p->at.asked);
+	free(p->at.here);
+	words_free(&p->quantities);
+	words_free(&p->margins);
+	words_free(&p->judge);
+	free(p);
+}
+
+enum compare_arm boots_arm_of(size_t boot)
+{
+	return boot % 4 == 0 || boot % 4 == 3 ? ARM_BASE : ARM_WITH;
+}
+
+void boots_plan_cells(struct study *s)
+{
+	const struct boots_plan *p = boots_plan_of(s);
+
+	for (size_t boot = 0; boot < BOOTS_KERNELS * p->boots; boot++)
+		for (size_t run = 0; run < p->runs; run++) {
+			struct cell *c = study_add_cell(s);
+
+			c->name = fs_path("%s", arm_names[boots_arm_of(boot)]);
+			c->stage = fs_path("%s", STAGE);
+			c->block = boot;
+		}
+}
+
+bool boots_is_done(const struct study *s, size_t boot)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->cell[i].block != boot)
+			continue;
+		if (s->cell[i].state != CELL_COMPLETED)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+size_t boots_done(const struct study *s)
+{
+	size_t n = 0;
+
+	while (boots_is_done(s, n))
+		n++;
+	return n;
+}
+
+char *boots_running_kernel(char *buf)
+{
+	struct sysroot root;
+
+	*buf = '\0';
+	if (sysroot_open(&root, NULL, NULL))
+		return buf;
+	sysroot_line(&root, "/proc/sys/kernel/osrelease", buf, BOOTS_KERNEL_MOST);
+	sysroot_close(&root);
+	return buf;
+}
+
+void boots_plan_note(struct study *s, enum boots_what what, double took_s, const char *why)
+{
+	struct boots_plan *p = boots_plan_of(s);
+	char utc[32], kernel[BOOTS_KERNEL_MOST], clean[512];
+
+	if (p->events == EVENTS_MOST)
+		return;
+	p->event = grow_or_abort(p->event, p->events, sizeof(*p->event));
+	p->event[p->events++] =
+	    (struct boots_event){.utc = fs_path("%s", utc_now(utc, sizeof(utc), 0)),
+				 .kernel = fs_path("%s", boots_running_kernel(kernel)),
+				 .why = fs_path("%s", text_clean(why, strlen(why), clean, sizeof(clean))),
+				 .boot = p->at.boot,
+				 .what = what,
+				 .took_s = took_s};
+}
+
+/* --- a new plan --- */
+
+static void take_list(struct words *to, const struct cli_list *from)
+{
+	for (size_t i = 0; i < from->count; i++)
+		words_add(to, fs_path("%s", from->items[i]));
+}
+
+static int check_asked_for(const struct study_request *r, struct err *e)
+{
+	const struct boots_options *o = r->own;
+	const char *missing =
+	    !r->path		   ? "no SPEC given; 'kblat list experiments' lists experiments"
+	    : !o->kernel[ARM_BASE] ? "no --old given: the release of the old kernel, as uname -r prints it"
+	    : !o->kernel[ARM_WITH] ? "no --new given: the release of the new kernel, as uname -r prints it"
+	    : !o->loader	   ? "no --loader given: " LOADER_NAMES
+				   : NULL;
+
+	if (missing)
+		return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL, "boots: %s", missing);
+	for (size_t i = 0; i < BOOTS_KERNELS; i++)
+		if (!study_is_name(o->kernel[i]) || strlen(o->kernel[i]) >= BOOTS_KERNEL_MOST)
+			return err_set(e, -EINVAL, STATUS_USAGE, "boots", NULL,
+				       "'%.80s' is not the release of a kernel, as uname -r prints it", o->kernel[i]);
+	if (!strcmp(o->kernel[ARM_BASE], o->kernel[ARM_WITH]))
+		return err_set(e, -EINVAL, STATUS_USAGE, "boots", NULL,
+			       "both kernels are %s: they could not be told apart", o->kernel[ARM_BASE]);
+	return 0;
+}
+
+static int read_settle(const struct boots_options *o, double *settle_s, struct err *e)
+{
+	char why[128];
+	int64_t ns;
+
+	if (!o->settle)
+		return 0;
+	if (unit_parse(UNIT_TIME_NS, o->settle, &ns, why, sizeof(why)))
+		return err_set(e, -EINVAL, STATUS_USAGE, "--settle", NULL, "%s", why);
+	if (ns < 0 || ns > (int64_t)SETTLE_MOST * 1000000000)
+		return err_set(e, -EINVAL, STATUS_USAGE, "--settle", NULL, "must be from 0s to 24h, not %s", o->settle);
+	*settle_s = (double)ns / 1e9;
+	return 0;
+}
+
+/* What is in memory would be lost at the first boot. Of a folder that does not exist yet, the one above counts. */
+static int check_outlives(const char *parent, struct err *e)
+{
+	char *path = fs_path("%s", parent), *slash;
+	struct statfs fs;
+	int rc;
+
+	while ((rc = statfs(path, &fs)) && errno == ENOENT && (slash = strrchr(path, '/')) && slash > path)
+		*slash = '\0';
+	if (rc && errno == ENOENT)
+		rc = statfs(*path == '/' ? "/" : ".", &fs);
+	free(path);
+	if (rc)
+		return err_sys(e, -errno, parent, "find its file system");
+	if (fs.f_type == MEMORY_FILES && !machine_state_sysroot())
+		return err_set(
+		    e, -EINVAL, STATUS_USAGE, parent, NULL,
+		    "it is in memory (tmpfs) and would be lost at the first boot: name another folder with --out");
+	return 0;
+}
+
+static int take_boots_spec(struct study *s, const struct study_request *r, struct err *e)
+{
+	struct boots_plan *p = boots_plan_of(s);
+	struct spec spec;
+	struct diag diag;
+	int rc = spec_load(r->path, &r->overrides, &spec, &diag);
+
+	diag_print(&spec.warnings, stderr);
+	if (rc) {
+		diag_print(&diag, stderr);
+		err_set(e, rc, STATUS_USAGE, r->path, NULL, "the spec has errors");
+	} else {
+		s->name = fs_path("%s", spec.name);
+		s->parent = run_parent(&spec, r->out);
+		s->spec = realpath(spec.path, NULL);
+		const struct forecast sum = forecast_run(spec.point, spec.point_count, s->parent, spec.name, NULL);
+
+		p->expected_s = forecast_seconds(&sum);
+		rc = s->spec ? check_outlives(s->parent, e) : err_sys(e, -errno, r->path, "find");
+	}
+	diag_free(&diag);
+	spec_free(&spec);
+	return rc;
+}
+
+static int take_kernels(struct boots_plan *p, const struct boots_options *o, struct err *e)
+{
+	for (size_t i = 0; i < BOOTS_KERNELS; i++) {
+		p->arm[i].kernel = fs_path("%s", o->kernel[i]);
+		p->arm[i].entry = o->entry[i] ? fs_path("%s", o->entry[i]) : loader_entry(o->loader, o->kernel[i], e);
+		if (!p->arm[i].entry)
+			return -ENOENT;
+	}
+	return 0;
+}
+
+static size_t given_or(long given, size_t otherwise)
+{
+	return given ? (size_t)given : otherwise;
+}
+
+enum status boots_plan_make(struct study *s, const struct study_request *r, struct err *e)
+{
+	const struct boots_options *o = r->own;
+	struct boots_plan *p = s->plan = or_abort(calloc(1, sizeof(*p)));
+	char kernel[BOOTS_KERNEL_MOST];
+
+	p->settle_s = BOOTS_SETTLE_S;
+	if (check_asked_for(r, e) || read_settle(o, &p->settle_s, e) || take_kernels(p, o, e) ||
+	    take_boots_spec(s, r, e))
+		return err_status(e);
+	p->loader = fs_path("%s", o->loader);
+	p->home = fs_path("%s", boots_running_kernel(kernel));
+	p->metric = o->metric ? fs_path("%s", o->metric) : NULL;
+	p->boots = given_or(o->boots, BOOTS_EACH);
+	p->runs = given_or(o->runs, BOOTS_RUNS);
+	p->tries = given_or(o->tries, BOOTS_TRIES);
+	take_list(&p->quantities, &o->quantities);
+	take_list(&p->margins, &o->margins);
+	take_list(&p->judge, &o->judge);
+	boots_plan_cells(s);
+	return STATUS_OK;
+}
+
+/* --- what it costs --- */
+
+/* The mean time that events of a kind took; NaN: there were none. */
+static double mean_took_s(const struct boots_plan *p, enum boots_what what)
+{
+	double sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->events; i++)
+		if (p->event[i].what == what && !isnan(p->event[i].took_s)) {
+			sum += p->event[i].took_s;
+			n++;
+		}
+	return n ? sum / (double)n : NAN;
+}
+
+void boots_plan_show(const struct study *s, const struct study_request *r)
+{
+	const struct boots_plan *p = boots_plan_of(s);
+	const double reboot = mean_took_s(p, BOOTS_BOOTED), measured = mean_took_s(p, BOOTS_MEASURED),
+		     reboot_s = isnan(reboot) ? BOOTS_REBOOT_S : reboot,
+		     measure_s = isnan(measured) ? p->settle_s + (double)p->runs * p->expected_s : measured,
+		     left = (double)(BOOTS_KERNELS * p->boots - boots_done(s)), least = BOOTS_KERNELS * BOOTS_PER_LOOK;
+	char boot[FORECAST_TEXT_MAX], in_boot[FORECAST_TEXT_MAX], settle[FORECAST_TEXT_MAX], run[FORECAST_TEXT_MAX],
+	    all[FORECAST_TEXT_MAX], soon[FORECAST_TEXT_MAX];
+
+	if (r->json) {
+		json_t *j = study_to_json(s);
+
+		json_print(j, stdout);
+		json_decref(j);
+		return;
+	}
+	printf("old: %s (entry '%s'), new: %s (entry '%s'), by %s\n", p->arm[ARM_BASE].kernel, p->arm[ARM_BASE].entry,
+	       p->arm[ARM_WITH].kernel, p->arm[ARM_WITH].entry, p->loader);
+	printf("a boot: about %s to reboot (%s), %s to settle and measure (%s): %s to settle, %zu runs of about %s\n",
+	       forecast_text(reboot_s, boot, sizeof(boot)), isnan(reboot) ? "assumed" : "measured",
+	       forecast_text(measure_s, in_boot, sizeof(in_boot)), isnan(measured) ? "expected" : "measured",
+	       forecast_text(p->settle_s, settle, sizeof(settle)), p->runs,
+	       forecast_text(p->expected_s, run, sizeof(run)));
+	printf("at most %g boots: %s; it ends as soon as there is an answer, at the earliest after %g boots: %s\n",
+	       left, forecast_text(left * (reboot_s + measure_s), all, sizeof(all)), fmin(least, left),
+	       forecast_text(fmin(least, left) * (reboot_s + measure_s), soon, sizeof(soon)));
+}
+
+void boots_plan_print_events(const struct study *s)
+{
+	const struct boots_plan *p = boots_plan_of(s);
+
+	for (size_t i = 0; i < p->events; i++) {
+		const struct boots_event *v = &p->event[i];
+
+		printf("%s  boot %zu, %s: %s", v->utc, v->boot + 1, arm_names[boots_arm_of(v->boot)], whats[v->what]);
+		if (!isnan(v->took_s))
+			printf(", %.0f s", v->took_s);
+		printf(" (%s)%s%s\n", v->kernel, *v->why ? ": " : "", v->why);
+	}
+}
+
+/* --- JSON --- */
+
+static json_t *words_json(const struct words *w)
+{
+	return json_texts((const char *const *)w->word, w->count);
+}
+
+static json_t *event_to_json(const struct boots_event *v)
+{
+	return json_pack("{s:s, s:I, s:s, s:s, s:o, s:s}", "utc", v->utc, "boot", (json_int_t)v->boot, "what",
+			 whats[v->what], "kernel", v->kernel, "took_s",
+			 isnan(v->took_s) ? json_null() : json_real(v->took_s), "why", v->why);
+}
+
+json_t *boots_plan_to_json(const void *plan)
+{
+	const struct boots_plan *p = plan;
+	json_t *arms = json_array(), *events = json_array();
+
+	for (size_t i = 0; i < BOOTS_KERNELS; i++)
+		json_array_append_new(arms,
+				      json_pack("{s:s, s:s}", "kernel", p->arm[i].kernel, "entry", p->arm[i].entry));
+	for (size_t i = 0; i < p->events; i++)
+		json_array_append_new(events, event_to_json(&p->event[i]));
+	return json_pack("{s:o, s:s, s:s, s:I, s:I, s:f, s:I, s:f, s:s?, s:o, s:o, s:o, s:{s:I, s:s?, s:f, s:s?, s:I}, "
+			 "s:o}",
+			 "arms", arms, "loader", p->loader, "home", p->home, "boots", (json_int_t)p->boots, "runs",
+			 (json_int_t)p->runs, "settle_s", p->settle_s, "tries", (json_int_t)p->tries, "expected_s",
+			 p->expected_s, "metric", p->metric, "quantities", words_json(&p->quantities), "margins",
+			 words_json(&p->margins), "judge", words_json(&p->judge), "at", "boot", (json_int_t)p->at.boot,
+			 "asked", p->at.asked, "asked_s", p->at.asked_s, "measured_in", p->at.here, "failed",
+			 (json_int_t)p->at.failed, "events", events);
+}
+
+/* A number within its range, or false. */
+static bool read_boots_number(const json_t *j, const char *key, double least, double most, double *number)
+{
+	*number = json_number_or_nan(j, key);
+	return *number >= least && *number <= most;
+}
+
+static bool read_count(const json_t *j, const char *key, size_t least, size_t most, size_t *count)
+{
+	double number;
+	const bool fine =
+	    json_is_integer(json_object_get(j, key)) && read_boots_number(j, key, (double)least, (double)most, &number);
+
+	*count = fine ? (size_t)number : 0;
+	return fine;
+}
+
+/* A copy of a text, or NULL where there is none. */
+static char *read_boots_text(const json_t *j, const char *key)
+{
+	const char *text = json_string_value(json_object_get(j, key));
+
+	return text ? fs_path("%s", text) : NULL;
+}
+
+static bool read_boots_words(const json_t *j, const char *key, struct words *w)
+{
+	const json_t *list = json_object_get(j, key), *one;
+	size_t i;
+
+	json_array_foreach (list, i, one)
+		if (json_is_string(one))
+			words_add(w, fs_path("%s", json_string_value(one)));
+	return json_is_array(list) && w->count == json_array_size(list);
+}
+
+static const char *read_boots_arms(struct boots_plan *p, const json_t *list)
+{
+	for (size_t i = 0; i < BOOTS_KERNELS; i++) {
+		const json_t *arm = json_array_get(list, i);
+
+		p->arm[i].kernel = fs_path("%s", json_text(arm, "kernel"));
+		p->arm[i].entry = fs_path("%s", json_text(arm, "entry"));
+		if (!study_is_name(p->arm[i].kernel) || !*p->arm[i].entry)
+			return "'arms' are not two kernels";
+	}
+	return NULL;
+}
+
+static const char *read_at(struct boots_plan *p, const json_t *at)
+{
+	struct boots_at *a = &p->at;
+
+	a->asked = read_boots_text(at, "asked");
+	a->here = read_boots_text(at, "measured_in");
+	return read_count(at, "boot", 0, BOOTS_KERNELS * p->boots, &a->boot) &&
+		       read_count(at, "failed", 0, BOOTS_TRIES_MOST, &a->failed) &&
+		       read_boots_number(at, "asked_s", 0, 1e12, &a->asked_s)
+		   ? NULL
+		   : "'at' does not say where it is";
+}
+
+static const char *read_boots_events(struct boots_plan *p, const json_t *list)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach (list, i, one) {
+		struct boots_event v = {.took_s = json_number_or_nan(one, "took_s")};
+
+		while (v.what < BOOTS_WHATS && strcmp(whats[v.what], json_text(one, "what")) != 0)
+			v.what++;
+		if (v.what == BOOTS_WHATS || !read_count(one, "boot", 0, BOOTS_KERNELS * p->boots, &v.boot))
+			return "'events' has one that is none";
+		if (i == EVENTS_MOST)
+			return "'events' has too many";
+		p->event = grow_or_abort(p->event, p->events, sizeof(*p->event));
+		v.utc = fs_path("%s", json_text(one, "utc"));
+		v.kernel = fs_path("%s", json_text(one, "kernel"));
+		v.why = fs_path("%s", json_text(one, "why"));
+		p->event[p->events++] = v;
+	}
+	return json_is_array(list) ? NULL : "'events' is not a list";
+}
+
+static const char *read_boots_plan(struct boots_plan *p, const json_t *j)
+{
+	const char *why = read_boots_arms(p, json_object_get(j, "arms"));
+
+	p->loader = fs_path("%s", json_text(j, "loader"));
+	p->home = fs_path("%s", json_text(j, "home"));
+	p->metric = read_boots_text(j, "metric");
+	if (!read_count(j, "boots", 1, BOOTS_MOST_EACH, &p->boots) ||
+	    !read_count(j, "runs", 1, BOOTS_MOST_EACH, &p->runs) ||
+	    !read_count(j, "tries", 1, BOOTS_TRIES_MOST, &p->tries) ||
+	    !read_boots_number(j, "settle_s", 0, SETTLE_MOST, &p->settle_s) ||
+	    !read_boots_number(j, "expected_s", 0, 1e9, &p->expected_s))
+		return "a number is missing, or not in its range";
+	if (!read_boots_words(j, "quantities", &p->quantities) || !read_boots_words(j, "margins", &p->margins) ||
+	    !read_boots_words(j, "judge", &p->judge))
+		return "a list of texts is none";
+	return why ?: read_at(p, json_object_get(j, "at")) ?: read_boots_events(p, json_object_get(j, "events"));
+}
+
+int boots_plan_from_json(struct study *s, const json_t *j, const char *file, struct err *e)
+{
+	struct boots_plan *p = s->plan = or_abort(calloc(1, sizeof(*p)));
+	const char *why = read_boots_plan(p, j);
+
+	return why ? err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
+			     "it is not a comparison of boots that this kblat can read: %s", why)
+		   : 0;
+}
+
+json_t *boots_answer_to_json(const struct comparison *c, const char *page)
+{
+	return json_pack("{s:s, s:s, s:[I, I], s:s}", "verdict", compare_outcomes[c->verdict], "answer", c->answer,
+			 "boots", (json_int_t)c->arm[ARM_BASE].units, (json_int_t)c->arm[ARM_WITH].units, "page", page);
+}
