@@ -1,6 +1,10 @@
 /*
  * Names of the kernel's events: each has a number, as far as there is room.
  */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "measure/trace/trace_names.h"
 #include "tap.h"
 
@@ -17,11 +21,45 @@ static void test_tasks(void)
 	struct trace_names n;
 
 	trace_names_init(&n);
-	is_int(trace_names_of_task(&n, "kworker/1:2"), 0, "the first name has the number 0");
+	is_int(trace_names_of_task(&n, "kworker/1:2", 0), 0, "the first name has the number 0");
 	is_str(name_of(&n, 0), "kworker", "a worker of one CPU is a worker");
-	is_int(trace_names_of_task(&n, "kworker/u8:3"), 0, "and so is one of any CPU");
-	is_int(trace_names_of_task(&n, "a/b"), 1, "a program is another");
+	is_int(trace_names_of_task(&n, "kworker/u8:3", 0), 0, "and so is one of any CPU");
+	is_int(trace_names_of_task(&n, "a/b", 0), 1, "a program is another");
 	is_str(name_of(&n, 1), "a/b", "whose name stays whole");
+	trace_names_free(&n);
+}
+
+static const char *cgroup(const char *text)
+{
+	static char name[128];
+
+	return trace_names_cgroup(text, name, sizeof(name));
+}
+
+static void test_cgroups(void)
+{
+	struct trace_names n;
+
+	is_str(cgroup("0::/\n"), "", "the root has no name");
+	is_str(cgroup(""), "", "nor has what is not known");
+	is_str(cgroup("0::/system.slice/cron.service\n"), "system.slice/cron.service", "version 2");
+	is_str(cgroup("9:name=systemd:/\n4:memory:/jobs/1\n0::/\n"), "jobs/1", "version 1");
+	is_str(cgroup("1:name=systemd:/somewhere/else\n0::/here\n"), "somewhere/else", "both: the one that says more");
+	is_str(
+	    cgroup("0::/system.slice/docker-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope\n"),
+	    "system.slice/docker-0123456789ab.scope", "a container's number is shortened");
+	is_str(cgroup("0::/a\033[31m\n"), "a?[31m", "what would not be text is not printed");
+	trace_names_init(&n);
+	trace_names_see_cgroups(&n, getpid());
+	is_int(trace_names_of_task(&n, "shell", getpid()), 0, "a task of the same group");
+	is_str(name_of(&n, 0), "shell", "has no other name");
+	free(n.own_cgroup);
+	n.own_cgroup = strdup("elsewhere");
+	json_object_clear(n.cgroups);
+	json_object_set_new(n.cgroups, "77", json_string("jobs/2"));
+	is_str(name_of(&n, trace_names_of_task(&n, "shell/1", 77)), "shell (jobs/2)",
+	       "one of another group is named with it");
+	is_str(name_of(&n, trace_names_of_task(&n, "shell", 0)), "shell", "but for one that is not known");
 	trace_names_free(&n);
 }
 
@@ -52,6 +90,7 @@ static void test_room(void)
 int main(void)
 {
 	test_tasks();
+	test_cgroups();
 	test_room();
 	return done_testing();
 }

@@ -435,8 +435,10 @@ static int measure_program(struct program_run *p, struct err *e)
 	p->pid = q->pid;
 	if (!rc && q->command)
 		rc = start_program(p, memory, e);
-	if (!rc)
+	if (!rc) {
+		trace_names_see_cgroups(&p->names, p->pid);
 		measure_until_end(p, e);
+	}
 	if (!rc && !e->status)
 		rc = read_traces(p, e);
 	p->mono[1] = look_at_monotonic();

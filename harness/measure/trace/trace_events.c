@@ -255,7 +255,8 @@ static int64_t name_of_task(const struct record *r, const char *field, int64_t t
 
 	record_text(r, field, command, sizeof(command));
 	return trace_names_of_task(
-	    names, names->mask && !trace_names_is_kernel_thread(names, (pid_t)tid, command) ? "a task" : command);
+	    names, names->mask && !trace_names_is_kernel_thread(names, (pid_t)tid, command) ? "a task" : command,
+	    (pid_t)tid);
 }
 
 static int keep_next(const struct record *r, int64_t next)

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "common/fs.h"
+#include "common/or_abort.h"
 #include "common/text.h"
 
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
@@ -16,7 +17,8 @@
 
 void trace_names_init(struct trace_names *n)
 {
-	*n = (struct trace_names){json_array(), json_object(), json_object(), json_object(), false};
+	*n =
+	    (struct trace_names){json_array(), json_object(), json_object(), json_object(), json_object(), NULL, false};
 }
 
 void trace_names_free(struct trace_names *n)
@@ -25,6 +27,8 @@ void trace_names_free(struct trace_names *n)
 	json_decref(n->numbers);
 	json_decref(n->functions);
 	json_decref(n->threads);
+	json_decref(n->cgroups);
+	free(n->own_cgroup);
 	*n = (struct trace_names){NULL};
 }
 
@@ -57,12 +61,100 @@ static void cut_instance(char *name)
 		*slash = '\0';
 }
 
-int64_t trace_names_of_task(struct trace_names *n, const char *command)
+/* Shortens each long hexadecimal number, as containers have. */
+static void shorten_numbers(char *text)
 {
-	char name[TASK_NAME];
+	enum { LONG = 32, KEPT = 12 };
+	char *to = text;
 
-	text_clean(command, strlen(command), name, sizeof(name));
+	while (*text) {
+		const size_t digits = strspn(text, "0123456789abcdef"), kept = digits >= LONG ? KEPT : digits;
+
+		memmove(to, text, kept);
+		to += kept;
+		text += digits;
+		if (*text && !digits)
+			*to++ = *text++;
+	}
+	*to = '\0';
+}
+
+char *trace_names_cgroup(const char *text, char *buf, size_t size)
+{
+	const char *best = "/";
+	size_t length = 1;
+	char *path;
+
+	/* Each hierarchy has a line, "4:memory:/path", that of version 2 "0::/path": of several, the one that says most. */
+	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		const size_t whole = strcspn(line, "\n");
+		const char *colon = memchr(line, ':', whole),
+			   *at = colon ? memchr(colon + 1, ':', whole - (size_t)(colon + 1 - line)) : NULL;
+
+		if (at && whole - (size_t)(at + 1 - line) > length) {
+			best = at + 1;
+			length = whole - (size_t)(best - line);
+		}
+	}
+	path = or_abort(strndup(best + (*best == '/'), length - (*best == '/')));
+	shorten_numbers(path);
+	text_clean(path, strlen(path), buf, size);
+	free(path);
+	return buf;
+}
+
+/* Of a process or thread; false: it has ended. */
+static bool read_cgroup(pid_t tid, char *buf, size_t size)
+{
+	char path[64], *text = NULL;
+	size_t length;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)tid);
+	if (fs_read_followed(path, 1 << 16, &text, &length, NULL))
+		return false;
+	trace_names_cgroup(text, buf, size);
+	free(text);
+	return true;
+}
+
+void trace_names_see_cgroups(struct trace_names *n, pid_t pid)
+{
+	char name[TASK_NAME * 2];
+
+	if (!n->mask && !n->own_cgroup && read_cgroup(pid, name, sizeof(name)))
+		n->own_cgroup = or_abort(strdup(name));
+}
+
+/* "" if there is nothing to be said. */
+static const char *foreign_cgroup(struct trace_names *n, pid_t tid)
+{
+	char key[16], name[TASK_NAME * 2];
+	const json_t *known;
+
+	if (!n->own_cgroup || tid <= 0)
+		return "";
+	snprintf(key, sizeof(key), "%d", (int)tid);
+	known = json_object_get(n->cgroups, key);
+	if (!known) {
+		if (!read_cgroup(tid, name, sizeof(name)) || !strcmp(name, n->own_cgroup))
+			*name = '\0';
+		json_object_set_new(n->cgroups, key, json_string(name));
+		known = json_object_get(n->cgroups, key);
+	}
+	return json_string_value(known);
+}
+
+int64_t trace_names_of_task(struct trace_names *n, const char *command, pid_t tid)
+{
+	const char *cgroup = foreign_cgroup(n, tid);
+	char name[TASK_NAME * 4];
+	size_t length;
+
+	text_clean(command, strlen(command), name, TASK_NAME);
 	cut_instance(name);
+	length = strlen(name);
+	if (*cgroup)
+		snprintf(name + length, sizeof(name) - length, " (%s)", cgroup);
 	return trace_names_of(n, name);
 }
 

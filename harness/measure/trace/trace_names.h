@@ -15,6 +15,8 @@ struct trace_names {
 	json_t *numbers;   /* text -> number */
 	json_t *functions; /* "@ffffffff81234567", as long as it is not looked up -> number */
 	json_t *threads;   /* number of a thread -> is it the kernel's? */
+	json_t *cgroups;   /* number of a thread -> the control group that its name is given with, "": none */
+	char *own_cgroup;  /* tasks in other control groups are named with theirs; NULL: none is */
 	bool mask;	   /* tasks that are not the kernel's have no names */
 };
 
@@ -23,8 +25,15 @@ void trace_names_free(struct trace_names *n);
 
 int64_t trace_names_of(struct trace_names *n, const char *text);
 
+/* From now on, tasks outside the control group of this process, such as those of other containers, are named with theirs:
+ * "java (kubepods/pod7/0123456789ab)". Those of tasks that have ended when they are named are not known. */
+void trace_names_see_cgroups(struct trace_names *n, pid_t pid);
+
+/* The control group that a /proc/<pid>/cgroup names, of a container's long number the beginning; "": the root. */
+char *trace_names_cgroup(const char *text, char *buf, size_t size);
+
 /* The name of a task, as far as many share it: "kworker/1:2" is "kworker", "ksoftirqd/0" is "ksoftirqd". */
-int64_t trace_names_of_task(struct trace_names *n, const char *command);
+int64_t trace_names_of_task(struct trace_names *n, const char *command, pid_t tid);
 
 /* Of a system call. */
 int64_t trace_names_of_call(struct trace_names *n, int64_t number);
