@@ -122,7 +122,7 @@ NEEDS = {
         "kblat run experiments/thesis/oneway-busy --out baseline", "kblat run experiments/thesis/oneway-busy --out upgraded",
         "make fuzz SECONDS=240 ROUNDS=100 JOBS=2", "tests/fuzz/run --table build/fuzz/fuzz",
         "tests/vm/guest -- sh -c 'build/kblat run tests/bench/ring-memory --out runs; build/kblat summary runs/* --pattern'",
-        "tests/vm/guest -- bats tests/vm/faults.bats", "tests/vm/guest --no-rdma -- bats tests/vm/tuned.bats",
+        "tests/vm/guest -- bats tests/vm/faults.bats", "tests/vm/guest --no-rdma -- tests/vm/lean-bats tests/vm/trace.bats", "tests/vm/guest --no-rdma -- bats tests/vm/tuned.bats",
         "tests/vm/guest --no-rdma --cpus 3 --nodes 1 -- sh -c 'tests/vm/hold-events; tests/bench/explain-truth build/kblat --quiet --messages 400000'",
         "tests/vm/siw && tests/vm/guest -- bats tests/vm/siw.bats",
         "tests/vm/pair --env KBLAT=$PWD/build/kblat -- bats tests/vm/links.bats",

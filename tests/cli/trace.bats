@@ -8,41 +8,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	kblat_setup
-	cc -std=gnu11 -O1 -g -pthread -D_GNU_SOURCE -I"$ROOT/harness" "$BATS_TEST_DIRNAME/traced.c" -o traced
-}
-
-# trace WORD…: kblat trace without the machine's state; sets $run_dir, $status and $output.
-trace() {
-	run "$KBLAT" trace --no-state --out "$T/runs" "$@"
-	run_dir=$(tail -n 1 <<<"$output")
-	[ ! -d "$run_dir" ] || "$KBLAT" summary "$run_dir"
-}
-
-# latency FIELD: of the run.
-latency() {
-	json "$run_dir/summary.json" "d['points'][0]['metrics']['lat_ns']['$1']"
-}
-
-# judge_truth: how many of the requests that were delayed are explained by that, and how many there are.
-judge_truth() {
-	./traced delays >delays
-	"$KBLAT" explain "$run_dir" --json --worst 100000 >explain.json
-	/usr/bin/python3 -IS - "$run_dir" <<-'PY'
-		import json, struct, sys
-		rows = [line.rstrip("\n").split("|") for line in open("delays")]
-		data = open(sys.argv[1] + "/points/0000/rep-00/id.npy", "rb").read()[4096:]
-		ids = struct.unpack(f"<{len(data) // 8}q", data)
-		right = count = 0
-		for m in json.load(open("explain.json"))[0]["worst"]:
-		    name, cause = rows[ids[m["message"]] % 1000]
-		    if cause:
-		        count += 1
-		        right += m["cause"].startswith(cause)
-		        assert sum(part["time_ns"] for part in m["source"]) <= m["took_ns"], m
-		    if cause and not m["cause"].startswith(cause):
-		        print(f"{name}: {m['cause']}, {m['took_ns']} ns", file=sys.stderr)
-		print(right, count)
-	PY
+	make_traced
 }
 
 # As other programs would delay requests, too, this one comes first on its CPU.

@@ -5,7 +5,7 @@
  *
  * Stamps are those of kblat_stamp.h, or go into FILE; with `none`, probes at serve() see the requests. A request's ID is
  * 1000 times its number, plus the number of its delay in delays[]. With "delays" instead of REQUESTS it prints their
- * names and the beginnings of what explains them.
+ * names and the beginnings of what explains them. $TRACED_DELAY_US: how long a delay takes; $TRACED_DISK: a slow device.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,8 +19,10 @@
 
 #include "measure/program/kblat_stamp.h"
 
-#define DELAY_US 6000
-#define FRESH	 (48 << 20) /* bytes */
+#define FRESH (48 << 20) /* bytes */
+
+static int64_t delay_us = 6000;
+static const char *disk; /* NULL: there is none */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int ask_holder[2], answer_holder[2], ask_child[2], answer_child[2];
@@ -63,7 +65,7 @@ static void *hold(void *arg)
 	while (take(ask_holder[0])) {
 		pthread_mutex_lock(&lock);
 		give(answer_holder[1], 1);
-		work(DELAY_US);
+		work(delay_us);
 		pthread_mutex_unlock(&lock);
 	}
 	return NULL;
@@ -78,10 +80,10 @@ static void serve_as_child(void)
 	for (char c; (c = take(ask_child[0]));) {
 		if (c == 's') {
 			kill(parent, SIGSTOP);
-			usleep(DELAY_US);
+			usleep(delay_us);
 			kill(parent, SIGCONT);
 		} else {
-			work(DELAY_US);
+			work(delay_us);
 		}
 		if (c == 'a')
 			give(answer_child[1], 1);
@@ -99,12 +101,12 @@ static void delay_lock(void)
 
 static void delay_sleep(void)
 {
-	usleep(DELAY_US);
+	usleep(delay_us);
 }
 
 static void delay_work(void)
 {
-	work(DELAY_US);
+	work(delay_us);
 }
 
 static void delay_fault(void)
@@ -121,7 +123,7 @@ static void delay_call(void)
 	static int zero;
 
 	zero = zero ? zero : open("/dev/zero", O_RDONLY | O_CLOEXEC);
-	for (int64_t end = now_ns() + 1000 * DELAY_US; now_ns() < end;)
+	for (int64_t end = now_ns() + 1000 * delay_us; now_ns() < end;)
 		if (read(zero, old, FRESH) < 0)
 			return;
 }
@@ -138,6 +140,18 @@ static void delay_stop(void)
 	work(200);
 }
 
+static void delay_disk(void)
+{
+	static _Alignas(4096) char page[4096];
+	static int fd;
+	static off_t at;
+
+	fd = fd ? fd : disk ? open(disk, O_RDONLY | O_CLOEXEC | O_DIRECT) : -1;
+	if (fd > 0 && pread(fd, page, sizeof(page), at) != sizeof(page))
+		_exit(1);
+	at += sizeof(page);
+}
+
 static const struct {
 	const char *name;
 	void (*wait)(void);
@@ -151,6 +165,7 @@ static const struct {
     {"call", delay_call, "running in the system call read"},
     {"answer", delay_answer, "asleep in read, woken by child"},
     {"stop", delay_stop, "stopped by a signal"},
+    {"disk", delay_disk, "asleep in pread64"},
 };
 
 #define DELAYS (sizeof(delays) / sizeof(delays[0]))
@@ -198,9 +213,12 @@ int main(int argc, char **argv)
 	const char *how = argc > 2 ? argv[2] : "stamps";
 	FILE *out = strcmp(how, "stamps") && strcmp(how, "none") ? fopen(how, "we") : NULL;
 
+	disk = getenv("TRACED_DISK");
+	if (getenv("TRACED_DELAY_US"))
+		delay_us = atoi(getenv("TRACED_DELAY_US"));
 	if (argc > 1 && !strcmp(argv[1], "delays")) {
 		for (size_t i = 0; i < DELAYS; i++)
-			printf("%s|%s\n", delays[i].name, delays[i].cause);
+			printf("%s|%s\n", delays[i].name, delays[i].wait == delay_disk && !disk ? "" : delays[i].cause);
 		return 0;
 	}
 	old = malloc(FRESH);

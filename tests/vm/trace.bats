@@ -1,0 +1,82 @@
+#!/usr/bin/env bats
+# The requests of another program (tests/cli/traced.c), in the guest: a disk that a control group makes slow, and a task of another group, which
+# natively would change the machine. To run it by hand:
+#
+#   tests/vm/guest --no-rdma -- tests/vm/lean-bats tests/vm/trace.bats
+#
+# Emulated CPUs of a busy host wait for each other for tens of milliseconds, so delays are longer than that.
+
+load ../cli/tracefs_helper
+
+setup_file() {
+	ROOT=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
+	export ROOT KBLAT=${KBLAT:-$ROOT/build/kblat}
+	"$ROOT/tests/vm/hold-events"
+}
+
+setup() {
+	T=$(mktemp -d)
+	cd "$T" || exit
+	make_traced
+	export TRACED_DELAY_US=200000
+}
+
+teardown() {
+	cd /
+	rm -rf "$T"
+}
+
+# A disk in memory, and what runs in the control group `slow` may read it ten times a second.
+slow_disk() {
+	modprobe brd rd_nr=1 rd_size=65536
+	TRACED_DISK=/dev/ram0
+	export TRACED_DISK
+	echo +io >/sys/fs/cgroup/cgroup.subtree_control
+	mkdir -p /sys/fs/cgroup/slow
+	echo "$(cat /sys/class/block/ram0/dev) riops=5" >/sys/fs/cgroup/slow/io.max
+}
+
+@test "trace: requests that a slow disk and others held up are explained by that" {
+	slow_disk
+	trace --limit 100ms --stamps -- sh -c 'echo 0 >/sys/fs/cgroup/slow/cgroup.procs && exec chrt -f 1 ./traced 144'
+	echo "$output"
+	[ "$status" -eq 0 ]
+	read -r right count < <(judge_truth)
+	echo "$right of $count"
+	[ "$count" -ge 12 ]
+	[ $((10 * right)) -ge $((8 * count)) ]
+	"$KBLAT" explain "$run_dir" --worst 100 >explained
+	grep -q "asleep in pread64" explained
+}
+
+@test "trace: so are those of an unmodified program, with probes at its function" {
+	trace --limit 100ms --from ./traced:serve --to ./traced:serve%return --id 1 -- chrt -f 1 ./traced 130 none
+	echo "$output"
+	[ "$status" -eq 0 ]
+	read -r right count < <(judge_truth)
+	echo "$right of $count"
+	[ "$count" -ge 10 ]
+	[ $((10 * right)) -ge $((8 * count)) ]
+}
+
+@test "trace: a task of another control group is named with it" {
+	cp /bin/bash noise
+	mkdir -p /sys/fs/cgroup/jobs/noisy
+	./noise -c 'echo 0 >/sys/fs/cgroup/jobs/noisy/cgroup.procs
+		while sleep 0.5; do
+			end=$((${EPOCHREALTIME/./} + 300000))
+			while ((${EPOCHREALTIME/./} < end)); do :; done
+		done' 3>&- &
+	noise=$!
+	taskset -p -c 1 "$noise"
+	chrt -f -p 1 "$noise"
+	trace --limit 100ms --stamps --for 3s -- taskset -c 1 ./traced 100000
+	echo "$output"
+	"$KBLAT" explain "$run_dir" | tee explained
+	grep -q "preempted by noise (jobs/noisy)" explained
+	trace --limit 100ms --stamps --mask --for 3s -- taskset -c 1 ./traced 100000
+	kill "$noise"
+	"$KBLAT" explain "$run_dir" | tee explained
+	grep -q "preempted by a task" explained
+	[ -z "$(grep -rlE "nois[ey]" "$run_dir")" ]
+}
