@@ -7,6 +7,7 @@ import glob
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -38,6 +39,7 @@ class Study(runs.Run):
         raise NotImplementedError
 
     again = 'run'
+    pids = ()  # of the processes that there were when some were killed; others may trace meanwhile
 
     def resumed(self):
         """The one that was begun, or from the beginning if it had not been."""
@@ -160,11 +162,6 @@ class Page(Index):
     command = 'report'
 
 
-def is_abandoned(instance):
-    """Is it of a kblat that has ended? Others may trace meanwhile; the second number is the process."""
-    return instance.startswith('kblat-') and not os.path.exists(f'/proc/{instance.split("-")[2]}')
-
-
 class Explained(Study):
     """A run whose endpoints trace; an instance that is left behind goes with the next run, or with doctor."""
     tracing = '/sys/kernel/tracing'
@@ -185,7 +182,7 @@ class Explained(Study):
         return self.words() + ['--set', 'explain=no']
 
     def incomplete(self):
-        left = [n for n in os.listdir(f'{self.tracing}/instances') if is_abandoned(n)]
+        left = [n for n in os.listdir(f'{self.tracing}/instances') if re.match(f'kblat-[0-9]+-({"|".join(map(str, self.pids))})-', n)]
         return [f'trace instances: {left}'] if left else []
 
 
@@ -296,6 +293,7 @@ def kill(study, who, at, chance):
     run.start([sandbox.programs.kblat, *run.words()])
     time.sleep(at)
     below = run.started()
+    run.pids = [run.process.pid, *descendants(run.process.pid)]
     pids = {'study': [run.process.pid], 'one': chance.sample(below, min(len(below), 1)), 'all': [run.process.pid, *below]}[who]
     for pid in pids:
         try:
