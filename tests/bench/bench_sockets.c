@@ -1,11 +1,17 @@
 /*
  * Measures round trips over a socket on loopback in a minimal loop: two processes, each with one thread
  * and one connected socket; a send(), then repeatedly a recv() that does not block; a stamp before and
- * one after. The transports tcp and udp are compared with it. With uring, the same by io_uring: one system
- * call submits a message and the request to receive the next one; the completion is polled, or waited for
- * (event). The transport uring is compared with that.
+ * one after. The transports tcp and udp are compared with it. With uring, the same by io_uring, from a ring
+ * that only one thread uses; the transport uring is compared with that:
  *
- *   build/bench/bench_sockets [uring-]tcp|udp[-event] SIZE MESSAGES [CPU CPU]
+ *   uring             each poll submits a request to receive what is there (MSG_DONTWAIT)
+ *   uring-registered  likewise, by reading and writing buffers that are registered
+ *   uring-waiting     one system call submits a message and a request that waits for the next one; the flag
+ *                     that the kernel raises when there is something is polled
+ *   uring-multishot   likewise, but one request receives all messages
+ *   uring-event       as uring-waiting, but the thread sleeps
+ *
+ *   build/bench/bench_sockets [MODE-]tcp|udp SIZE MESSAGES [CPU CPU]
  *
  * Prints "p50 NS p99 NS mean NS" of half round trips. First, a tenth of the messages is sent without
  * being measured.
@@ -27,14 +33,27 @@
 #include "measure/instrument/clock.h"
 
 #define ALIGNMENT 4096
+#define BUFFERS	  8
+#define BUFFER	  65536
+
+enum mode { PLAIN, TRIES, REGISTERED, WAITS, MULTISHOT, SLEEPS };
+
+static const char *const mode_names[] = {[PLAIN] = "",
+					 [TRIES] = "uring-",
+					 [REGISTERED] = "uring-registered-",
+					 [WAITS] = "uring-waiting-",
+					 [MULTISHOT] = "uring-multishot-",
+					 [SLEEPS] = "uring-event-"};
 
 struct side {
 	int fd;
 	char *in, *out;
 	size_t size;
 	long messages, warmup;
+	enum mode mode;
 	struct io_uring *ring; /* NULL: plain sockets */
-	bool sleeps;
+	struct io_uring_buf_ring *provided;
+	char *buffers; /* that are provided; of BUFFER bytes each */
 };
 
 static void fail(const char *what)
@@ -109,48 +128,116 @@ static void make_pair(bool is_stream, int fd[2])
 
 enum { SENT = 1, RECEIVED };
 
+static void provide(const struct side *s, unsigned short buffer)
+{
+	io_uring_buf_ring_add(s->provided, s->buffers + (size_t)buffer * BUFFER, BUFFER, buffer,
+			      io_uring_buf_ring_mask(BUFFERS), 0);
+	io_uring_buf_ring_advance(s->provided, 1);
+}
+
+static void provide_all(struct side *s)
+{
+	struct io_uring_buf_reg all = {.ring_entries = BUFFERS};
+
+	s->provided = aligned_alloc(ALIGNMENT, ALIGNMENT);
+	s->buffers = aligned_alloc(ALIGNMENT, (size_t)BUFFERS * BUFFER);
+	memset(s->buffers, 1, (size_t)BUFFERS * BUFFER);
+	io_uring_buf_ring_init(s->provided);
+	all.ring_addr = (uintptr_t)s->provided;
+	if (io_uring_register_buf_ring(s->ring, &all, 0))
+		fail("io_uring_register_buf_ring");
+	for (unsigned short i = 0; i < BUFFERS; i++)
+		provide(s, i);
+}
+
 static void open_ring(struct side *s, struct io_uring *ring)
 {
-	const unsigned flags = IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG;
+	const unsigned flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG;
+	const struct iovec both[] = {{s->in, s->size}, {s->out, s->size}};
 
-	if (io_uring_queue_init(8, ring, flags))
+	if (io_uring_queue_init(8, ring, flags) || io_uring_register_ring_fd(ring) != 1)
 		fail("io_uring_queue_init");
 	s->ring = ring;
+	if (s->mode == REGISTERED && io_uring_register_buffers(ring, both, 2))
+		fail("io_uring_register_buffers");
+	if (s->mode == MULTISHOT)
+		provide_all(s);
 }
 
 static inline void arm(const struct side *s)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(s->ring);
 
-	io_uring_prep_recv(sqe, s->fd, s->in, s->size, MSG_WAITALL);
+	if (s->mode == MULTISHOT) {
+		io_uring_prep_recv_multishot(sqe, s->fd, NULL, 0, 0);
+		sqe->flags |= IOSQE_BUFFER_SELECT;
+	} else if (s->mode == REGISTERED) {
+		io_uring_prep_read_fixed(sqe, s->fd, s->in, (unsigned)s->size, 0, 0);
+		sqe->rw_flags = RWF_NOWAIT;
+	} else {
+		io_uring_prep_recv(sqe, s->fd, s->in, s->size, s->mode == TRIES ? MSG_DONTWAIT : MSG_WAITALL);
+	}
 	io_uring_sqe_set_data64(sqe, RECEIVED);
+}
+
+static inline void submit(const struct side *s)
+{
+	if (io_uring_submit(s->ring) < 1)
+		fail("io_uring_submit");
 }
 
 static inline void post_by_ring(const struct side *s)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(s->ring);
 
-	io_uring_prep_send(sqe, s->fd, s->out, s->size, MSG_NOSIGNAL);
+	if (s->mode == REGISTERED)
+		io_uring_prep_write_fixed(sqe, s->fd, s->out, (unsigned)s->size, 0, 1);
+	else
+		io_uring_prep_send(sqe, s->fd, s->out, s->size, MSG_NOSIGNAL);
 	io_uring_sqe_set_data64(sqe, SENT);
-	arm(s);
-	if (io_uring_submit(s->ring) != 2)
-		fail("io_uring_submit");
+	if (s->mode == WAITS || s->mode == SLEEPS)
+		arm(s);
+	submit(s);
+}
+
+/* See to it that there is a completion some time. */
+static inline void ask(const struct side *s)
+{
+	if (s->mode == TRIES || s->mode == REGISTERED) {
+		arm(s);
+		submit(s);
+	} else if (s->mode == SLEEPS && io_uring_submit_and_wait(s->ring, 1) < 0) {
+		fail("io_uring_enter");
+	}
+}
+
+/* Is this completion the message? */
+static inline bool is_message(const struct side *s, const struct io_uring_cqe *cqe)
+{
+	const bool is_received = io_uring_cqe_get_data64(cqe) == RECEIVED;
+
+	if (is_received && cqe->res == -EAGAIN)
+		return false;
+	if (cqe->res != (int)s->size || (is_received && s->mode == MULTISHOT && !(cqe->flags & IORING_CQE_F_MORE)))
+		fail("a request");
+	if (is_received && s->mode == MULTISHOT)
+		provide(s, (unsigned short)(cqe->flags >> IORING_CQE_BUFFER_SHIFT));
+	return is_received;
 }
 
 static inline void receive_by_ring(const struct side *s)
 {
 	struct io_uring_cqe *cqe;
-	uint64_t what;
+	bool is_there = false;
 
-	do {
-		while (io_uring_peek_cqe(s->ring, &cqe))
-			if (s->sleeps && io_uring_submit_and_wait(s->ring, 1) < 0)
-				fail("io_uring_enter");
-		if (cqe->res != (int)s->size)
-			fail("a request");
-		what = io_uring_cqe_get_data64(cqe);
+	while (!is_there) {
+		if (io_uring_peek_cqe(s->ring, &cqe)) {
+			ask(s);
+			continue;
+		}
+		is_there = is_message(s, cqe);
 		io_uring_cqe_seen(s->ring, cqe);
-	} while (what != RECEIVED);
+	}
 }
 
 /* --- the loops --- */
@@ -191,9 +278,9 @@ static void ping(const struct side *s, int64_t *trip)
 
 static void pong(const struct side *s)
 {
-	if (s->ring) {
+	if (s->mode == WAITS || s->mode == SLEEPS) {
 		arm(s);
-		io_uring_submit(s->ring);
+		submit(s);
 	}
 	for (long i = -s->warmup; i < s->messages; i++) {
 		receive(s);
@@ -212,57 +299,83 @@ static void say(const int64_t *trip, long messages, double hz)
 	       (double)stats.quantile[Q99] * 5e8 / hz, stats.mean * 5e8 / hz);
 }
 
+/* "uring-event-udp": the mode, and whether it is tcp; false if it is neither. */
+static bool read_mode(const char *text, enum mode *mode, bool *is_stream)
+{
+	const size_t length = strlen(text);
+
+	if (length < 3)
+		return false;
+	*is_stream = !strcmp(text + length - 3, "tcp");
+	if (!*is_stream && strcmp(text + length - 3, "udp"))
+		return false;
+	for (size_t i = 0; i < sizeof(mode_names) / sizeof(mode_names[0]); i++)
+		if (strlen(mode_names[i]) == length - 3 && !strncmp(text, mode_names[i], length - 3)) {
+			*mode = (enum mode)i;
+			return true;
+		}
+	return false;
+}
+
+static void make_side(struct side *s, struct io_uring *ring)
+{
+	s->in = aligned_alloc(ALIGNMENT, (s->size / ALIGNMENT + 1) * ALIGNMENT);
+	s->out = aligned_alloc(ALIGNMENT, (s->size / ALIGNMENT + 1) * ALIGNMENT);
+	memset(s->in, 1, s->size);
+	memset(s->out, 1, s->size);
+	if (s->mode == PLAIN)
+		return;
+	open_ring(s, ring);
+	if (s->mode == MULTISHOT) {
+		arm(s);
+		submit(s);
+	}
+}
+
+static int measure(struct side *s, const int fd[2], char **cpus, double hz)
+{
+	int64_t *trip = calloc((size_t)s->messages, sizeof(*trip));
+	struct io_uring ring;
+	int status = 0;
+	pid_t pid = fork();
+
+	s->fd = fd[!pid];
+	close(fd[!!pid]);
+	if (cpus)
+		pin(atoi(cpus[!pid]));
+	make_side(s, &ring);
+	if (!pid) {
+		pong(s);
+		_exit(0);
+	}
+	memset(trip, 0, (size_t)s->messages * sizeof(*trip));
+	ping(s, trip);
+	waitpid(pid, &status, 0);
+	if (!status)
+		say(trip, s->messages, hz);
+	free(trip);
+	return status ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
-	const bool by_ring = argc > 3 && !strncmp(argv[1], "uring-", 6);
-	const char *protocol = argc > 3 ? argv[1] + (by_ring ? 6 : 0) : "";
-	const bool is_stream = !strncmp(protocol, "tcp", 3),
-		   sleeps = by_ring && !strcmp(protocol + 3 * !!*protocol, "-event");
-	struct io_uring ring;
 	struct side s = {0};
 	struct clock_report clock;
-	int fd[2], status = 0;
+	bool is_stream = false;
+	int fd[2];
 
 	if (argc > 3) {
 		s.size = (size_t)atol(argv[2]);
 		s.messages = atol(argv[3]);
 		s.warmup = s.messages / 10;
 	}
-	if ((!is_stream && strncmp(protocol, "udp", 3)) || (protocol[3] && !sleeps) || s.size < 1 || s.size > 60000 ||
-	    s.messages < 100) {
-		fprintf(stderr, "usage: %s [uring-]tcp|udp[-event] SIZE MESSAGES [CPU CPU]\n", argv[0]);
+	if (argc <= 3 || !read_mode(argv[1], &s.mode, &is_stream) || s.size < 1 || s.size > 60000 || s.messages < 100) {
+		fprintf(stderr,
+			"usage: %s [uring-[registered-|waiting-|multishot-|event-]]tcp|udp SIZE MESSAGES [CPU CPU]\n",
+			argv[0]);
 		return 2;
 	}
 	clock_calibrate(100, &clock);
 	make_pair(is_stream, fd);
-
-	pid_t pid = fork();
-
-	s.fd = fd[!pid];
-	close(fd[!!pid]);
-	s.in = aligned_alloc(ALIGNMENT, (s.size / ALIGNMENT + 1) * ALIGNMENT);
-	s.out = aligned_alloc(ALIGNMENT, (s.size / ALIGNMENT + 1) * ALIGNMENT);
-	memset(s.in, 1, s.size);
-	memset(s.out, 1, s.size);
-	if (argc > 5)
-		pin(atoi(argv[pid ? 4 : 5]));
-	s.sleeps = sleeps;
-	if (by_ring)
-		open_ring(&s, &ring);
-	if (!pid) {
-		pong(&s);
-		_exit(0);
-	}
-
-	int64_t *trip = malloc((size_t)s.messages * sizeof(*trip));
-
-	memset(trip, 0, (size_t)s.messages * sizeof(*trip));
-	ping(&s, trip);
-	waitpid(pid, &status, 0);
-	if (!status)
-		say(trip, s.messages, clock.hz);
-	free(trip);
-	free(s.in);
-	free(s.out);
-	return status ? 1 : 0;
+	return measure(&s, fd, argc > 5 ? argv + 4 : NULL, clock.hz);
 }

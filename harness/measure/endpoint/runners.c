@@ -171,6 +171,7 @@ static void *run_thread(void *arg)
 {
 	struct runner *r = arg;
 	const struct runners *all = r->all;
+	struct transport *transport = all->worker->transport;
 	struct usage_mark mark;
 	uint64_t one = 1;
 
@@ -189,6 +190,8 @@ static void *run_thread(void *arg)
 	usage_begin(&mark, all->counts_cycles);
 	r->rc = r->loop(all->worker);
 	usage_end(&mark, &r->usage);
+	if (transport->ops->leave)
+		transport->ops->leave(transport);
 	r->usage.cpu_lost = r->cpu >= 0 && has_lost(r->cpu);
 	atomic_store(&r->ended, true);
 	if (write(all->ended_fd, &one, sizeof(one)) < 0)

@@ -201,6 +201,9 @@ struct transport_ops {
 	 * earlier repetition is left. */
 	int (*prepare)(struct transport *t, struct err *e);
 
+	/* Called by each measuring thread when its loop has ended: ends what belongs to this thread. NULL: nothing does. */
+	void (*leave)(struct transport *t);
+
 	/* Reads the clock of device_stamps together with the tick counter, and returns its width as a mask. Called
 	 * between repetitions. NULL: there is no such clock. */
 	int (*read_clock)(struct transport *t, struct device_clock_reading *now, uint64_t *mask, struct err *e);

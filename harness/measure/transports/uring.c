@@ -110,6 +110,8 @@ static int too_old(const struct uring *t, int rc, const char *what, const char *
 	return err_set(e, rc, STATUS_IMPOSSIBLE, t->end.object, NULL, "%s needs Linux %s", what, linux_version);
 }
 
+/* It belongs to the thread that enables it, unless a thread of the kernel submits: then the kernel need not interrupt that
+ * thread, and completes requests only when it asks. */
 static int make_ring(struct uring *t, struct err *e)
 {
 	struct io_uring_params params = {.flags = IORING_SETUP_CQSIZE,
@@ -117,11 +119,12 @@ static int make_ring(struct uring *t, struct err *e)
 					 .sq_thread_idle = POLLER_IDLE_MS};
 	int rc;
 
-	params.flags |=
-	    t->settings.sqpoll ? IORING_SETUP_SQPOLL : IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG;
+	params.flags |= t->settings.sqpoll ? IORING_SETUP_SQPOLL
+					   : IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
+						 IORING_SETUP_TASKRUN_FLAG | IORING_SETUP_R_DISABLED;
 	rc = io_uring_queue_init_params(ENTRIES, &t->ring, &params);
 	if (rc == -EINVAL)
-		return too_old(t, rc, "transport uring", "5.19", e);
+		return too_old(t, rc, "transport uring", "6.1", e);
 	if (rc == -ENOMEM)
 		return impossible(t, rc, "a ring", "see `ulimit -l`", e);
 	if (rc)
@@ -129,20 +132,6 @@ static int make_ring(struct uring *t, struct err *e)
 				  e);
 	t->has_ring = true;
 	return 0;
-}
-
-/* Multishot receiving came with sending without copies. */
-static int check_operations(const struct uring *t, struct err *e)
-{
-	struct io_uring_probe *probe;
-	bool has_6_0;
-
-	if (!t->settings.zerocopy && !t->settings.multishot)
-		return 0;
-	probe = io_uring_get_probe_ring((struct io_uring *)&t->ring);
-	has_6_0 = probe && io_uring_opcode_supported(probe, IORING_OP_SEND_ZC);
-	io_uring_free_probe(probe);
-	return has_6_0 ? 0 : too_old(t, -EOPNOTSUPP, t->settings.zerocopy ? "zerocopy" : "multishot", "6.0", e);
 }
 
 static int ask_for_napi(const struct uring *t, struct err *e)
@@ -177,9 +166,10 @@ static int register_buffers(struct uring *t, struct err *e)
 	if (!t->settings.multishot)
 		return 0;
 	t->provided = t->memory.data;
+	io_uring_buf_ring_init(t->provided);
 	rc = io_uring_register_buf_ring(&t->ring, &provided, 0);
 	if (rc)
-		return impossible(t, rc, "multishot", "it needs Linux 6.0", e);
+		return impossible(t, rc, "multishot", "see io_uring_register_buf_ring(3)", e);
 	for (uint32_t i = 0; i < t->buffer_count; i++)
 		provide(t, i);
 	return 0;
@@ -204,12 +194,28 @@ static int make_buffers(struct uring *t, int numa_node, struct err *e)
 	return 0;
 }
 
+static void close_ring(struct uring *t)
+{
+	if (t->has_ring)
+		io_uring_queue_exit(&t->ring);
+	t->has_ring = t->is_armed = t->is_unsubmitted = false;
+	t->user = 0;
+}
+
+static int open_ring(struct uring *t, struct err *e)
+{
+	int rc = make_ring(t, e);
+
+	if (!rc)
+		rc = ask_for_napi(t, e);
+	return rc ? rc : register_buffers(t, e);
+}
+
 static void uring_close(struct transport *transport)
 {
 	struct uring *t = (struct uring *)transport;
 
-	if (t->has_ring)
-		io_uring_queue_exit(&t->ring);
+	close_ring(t);
 	memory_free(&t->memory);
 	free(t->slot);
 	free(t->arrival);
@@ -247,18 +253,14 @@ static int uring_open(const struct transport_config *config, const void *setting
 	/* Without zerocopy: the message that is being sent, and the one that the caller fills meanwhile. */
 	t->slot_mask = s->zerocopy ? transport_ring_slots(config->depth) * 2 - 1 : 1;
 	t->buffer_count = s->multishot ? buffers_of(t, config->depth) : 1;
+	t->sleeps = config->poll_recv == POLL_EVENT;
+	t->tries = !t->sleeps && !s->multishot && !s->sqpoll;
 	/* A write to registered buffers cannot be told not to raise it. */
 	if (s->registered)
 		signal(SIGPIPE, SIG_IGN);
 	rc = make_buffers(t, config->numa_node, e);
 	if (!rc)
-		rc = make_ring(t, e);
-	if (!rc)
-		rc = check_operations(t, e);
-	if (!rc)
-		rc = ask_for_napi(t, e);
-	if (!rc)
-		rc = register_buffers(t, e);
+		rc = open_ring(t, e);
 	if (rc) {
 		json_decref(*address);
 		*address = NULL;
@@ -309,7 +311,7 @@ static int cancel_all(struct uring *t)
 }
 
 /* Wait until no request is left, for so long. 0, -ETIMEDOUT, or the recorded error. */
-static int await_end(struct uring *t, bool receives, int64_t ms)
+static int await_requests(struct uring *t, bool receives, int64_t ms)
 {
 	const int64_t deadline_ms = monotonic_ms() + ms;
 	int rc = 0;
@@ -325,17 +327,31 @@ static int await_end(struct uring *t, bool receives, int64_t ms)
 	return rc;
 }
 
-/* The thread that asked to receive has ended, or will not poll any more. */
 static int end_requests(struct uring *t)
 {
 	int rc = t->is_unsubmitted ? uring_submit(t) : 0;
 
 	if (!rc)
-		rc = await_end(t, false, SENT_MS);
+		rc = await_requests(t, false, SENT_MS);
 	if (rc && rc != -ETIMEDOUT)
 		return rc;
 	rc = cancel_all(t);
-	return rc ? rc : await_end(t, true, CANCELLED_MS);
+	if (!rc)
+		rc = await_requests(t, true, CANCELLED_MS);
+	return rc == -ETIMEDOUT ? frames_note(&t->frames, rc, "end the requests of this repetition", NULL) : rc;
+}
+
+/* What belongs to a thread is ended by that thread. */
+static void uring_leave(struct transport *transport)
+{
+	struct uring *t = (struct uring *)transport;
+
+	if (t->user != gettid())
+		return;
+	end_requests(t);
+	if (t->settings.registered)
+		io_uring_unregister_buffers(&t->ring);
+	io_uring_unregister_ring_fd(&t->ring);
 }
 
 /* As tcp and udp do: what is left of the last repetition is recognised by its number. */
@@ -345,7 +361,7 @@ static int drop_arrived(struct uring *t)
 	char byte;
 	int rc = 0;
 
-	while (!rc && (t->left || t->arrived != t->looked_at))
+	while (!rc && uring_has_arrived(t))
 		rc = uring_next(t, &seq);
 	while (!is_tcp(t) && recv(t->end.fd, &byte, sizeof(byte), MSG_DONTWAIT) >= 0)
 		t->frames.stragglers++;
@@ -356,11 +372,8 @@ static int uring_prepare(struct transport *transport, struct err *e)
 {
 	struct uring *t = (struct uring *)transport;
 	const uint32_t last = (t->head - 1) & t->slot_mask;
-	int rc = end_requests(t);
+	int rc = t->frames.fault.rc;
 
-	if (rc == -ETIMEDOUT)
-		return err_set(e, rc, STATUS_FAILED, t->end.object, "end the requests of the last repetition",
-			       "the kernel has not ended them within %d s", CANCELLED_MS / 1000);
 	frames_next_repetition(&t->frames);
 	if (!rc)
 		rc = drop_arrived(t);
@@ -373,7 +386,10 @@ static int uring_prepare(struct transport *transport, struct err *e)
 		rc = sockets_finish_part(&t->end, &t->frames, e);
 	}
 	t->complete = t->results = t->head;
-	return rc;
+	if (rc || !t->user)
+		return rc;
+	close_ring(t);
+	return open_ring(t, e);
 }
 
 static json_t *uring_granted(const struct transport *transport)
@@ -391,10 +407,25 @@ static json_t *uring_granted(const struct transport *transport)
 
 /* --- the hot path's cold parts --- */
 
+/* This thread uses the ring from now on. */
+static int uring_own(struct uring *t)
+{
+	/* liburing 2.3 does not export its function for that. */
+	if (!t->settings.sqpoll &&
+	    syscall(__NR_io_uring_register, t->ring.ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0))
+		return frames_note(&t->frames, -errno, "enable the ring", NULL);
+	t->user = gettid();
+	io_uring_register_ring_fd(&t->ring); /* saves looking it up; without it, all the same */
+	return 0;
+}
+
 int uring_submit(struct uring *t)
 {
-	int n = io_uring_submit(&t->ring);
+	int n = frames_unlikely(!t->user) ? uring_own(t) : 0;
 
+	if (n < 0)
+		return n;
+	n = io_uring_submit(&t->ring);
 	t->is_unsubmitted = n == -EINTR || n == -EAGAIN || n == -EBUSY;
 	return n >= 0 || t->is_unsubmitted ? 0 : frames_note(&t->frames, n, "submit a request", NULL);
 }
@@ -420,7 +451,8 @@ int uring_send(struct uring *t, uint32_t slot)
 	return uring_submit(t);
 }
 
-int uring_arm(struct uring *t)
+/* Ask for the next message: either for one that is there now, or for when there is one. */
+static void request_message(struct uring *t, bool waits)
 {
 	struct io_uring_sqe *sqe = next_request(t);
 	char *to = t->buffers + URING_ALIGN - FRAMES_NUMBER;
@@ -432,12 +464,25 @@ int uring_arm(struct uring *t)
 		sqe->flags |= IOSQE_BUFFER_SELECT;
 	} else if (t->settings.registered) {
 		io_uring_prep_read_fixed(sqe, t->end.fd, to, (unsigned)size, 0, 0);
+		sqe->rw_flags = waits ? 0 : RWF_NOWAIT;
 	} else {
-		io_uring_prep_recv(sqe, t->end.fd, to, size, 0);
+		io_uring_prep_recv(sqe, t->end.fd, to, size, waits ? 0 : MSG_DONTWAIT);
 	}
 	io_uring_sqe_set_data64(sqe, RECEIVE);
 	t->is_armed = true;
-	return 0;
+}
+
+int uring_ask(struct uring *t)
+{
+	int rc;
+
+	if (!t->is_armed) {
+		request_message(t, !t->tries);
+		if (t->sleeps) /* submitted together with the wait */
+			return 0;
+	}
+	rc = t->is_unsubmitted ? uring_submit(t) : 0;
+	return rc || !t->tries ? rc : uring_reap(t);
 }
 
 static bool is_temporary(int rc)
@@ -451,6 +496,10 @@ static int take_received(struct uring *t, const struct io_uring_cqe *cqe)
 		t->is_armed = false;
 	if (cqe->res == -ECANCELED || is_temporary(cqe->res))
 		return 0;
+	if (cqe->res == -EOPNOTSUPP && t->tries) {
+		t->tries = false; /* sockets know RWF_NOWAIT since Linux 6.5 */
+		return 0;
+	}
 	if (cqe->res < 0 || (!cqe->res && is_tcp(t)))
 		return frames_note(&t->frames, cqe->res ? cqe->res : -ECONNRESET, "receive",
 				   "the other side has ended");
@@ -493,8 +542,6 @@ void uring_recycle(struct uring *t)
 	t->has_chunk = false;
 	if (t->provided)
 		provide(t, t->chunk);
-	if (!t->is_armed)
-		uring_arm(t);
 }
 
 /* A greeting may arrive late. */
@@ -573,8 +620,11 @@ static int submit_and_wait(struct uring *t)
 /* Sleep until the kernel completes something, or for wait_limit. */
 static int wait_for_any(struct uring *t)
 {
-	int n = submit_and_wait(t);
+	int n = frames_unlikely(!t->user) ? uring_own(t) : 0;
 
+	if (n < 0)
+		return n;
+	n = submit_and_wait(t);
 	t->is_unsubmitted = n == -EAGAIN || n == -EBUSY || (n == -EINTR && t->is_unsubmitted);
 	if (n == -EINTR || (t->frames.stop && atomic_load_explicit(t->frames.stop, memory_order_relaxed)))
 		return -EINTR;
@@ -583,10 +633,10 @@ static int wait_for_any(struct uring *t)
 
 int uring_wait_recv(struct uring *t)
 {
-	if (t->left || t->arrived != t->looked_at)
+	if (uring_has_arrived(t))
 		return 0;
 	if (!t->is_armed)
-		uring_arm(t);
+		request_message(t, true);
 	return wait_for_any(t);
 }
 
@@ -617,6 +667,7 @@ const struct transport_ops uring_transport = {
     .open = uring_open,
     .connect = uring_connect,
     .prepare = uring_prepare,
+    .leave = uring_leave,
     .granted = uring_granted,
     .device_counters = sockets_device_counters,
     .failure = sockets_failure,

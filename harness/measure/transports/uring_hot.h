@@ -4,9 +4,10 @@
  * again when the kernel has reported it complete. The result of a message is awaited before the next one is submitted,
  * because the kernel may otherwise send what is short later than what follows it.
  *
- * Requests to receive belong to the thread that submitted them and end with it, so the thread that polls submits them.
- * Busy: a load of the completion ring, and a system call when the kernel says that it has work to do; event:
- * io_uring_enter(2). One thread posts and polls.
+ * A ring belongs to the thread that submits first, and is made anew for each repetition. Busy: each poll is a request
+ * that only takes what is there, because a request that waits in the kernel has to be woken up, which costs more than
+ * receiving; with multishot and sqpoll, a load of the completion ring, and a system call when the kernel says that it has
+ * work to do. Event: io_uring_enter(2). One thread posts and polls.
  */
 #ifndef KBLAT_TRANSPORTS_URING_HOT_H
 #define KBLAT_TRANSPORTS_URING_HOT_H
@@ -46,6 +47,9 @@ struct uring {
 	struct io_uring ring;
 	bool has_ring;
 	bool is_unsubmitted; /* a request waits for the next system call */
+	bool tries;	     /* a request to receive does not wait */
+	bool sleeps;	     /* the receiver sleeps after each look */
+	pid_t user;	     /* the thread that uses the ring; 0: none yet */
 	struct memory memory;
 	size_t stride; /* of a buffer and of a slot */
 
@@ -82,7 +86,7 @@ FRAMES_CLOCK(uring)
 
 /* Cold or dominated by a system call. Those that return an int return 0 or the recorded error. */
 int uring_take(struct uring *t, const struct io_uring_cqe *cqe);
-int uring_arm(struct uring *t); /* request to receive, with the next submission */
+int uring_ask(struct uring *t); /* nothing has arrived: see to it that something can */
 int uring_submit(struct uring *t);
 int uring_send(struct uring *t, uint32_t slot);		   /* the rest of that slot */
 int uring_wait_to_post(struct uring *t, uint32_t *rounds); /* -EINTR: stop */
@@ -162,15 +166,18 @@ static inline int uring_wait_send(struct uring *t)
 	return 0;
 }
 
+static inline bool uring_has_arrived(const struct uring *t)
+{
+	return t->left || t->arrived != t->looked_at;
+}
+
 static inline int uring_poll_recv(struct uring *t, uint32_t *seq)
 {
-	int rc = t->left || t->arrived != t->looked_at ? 0 : uring_reap(t);
+	int rc = uring_has_arrived(t) ? 0 : uring_reap(t);
 
-	if (!rc && (t->left || t->arrived != t->looked_at))
-		return uring_next(t, seq);
-	if (!rc && frames_unlikely(!t->is_armed))
-		rc = uring_arm(t);
-	return rc || !t->is_unsubmitted ? rc : uring_submit(t);
+	if (!rc && !uring_has_arrived(t) && (!t->is_armed || t->is_unsubmitted))
+		rc = uring_ask(t);
+	return rc || !uring_has_arrived(t) ? rc : uring_next(t, seq);
 }
 
 static inline const void *uring_recv_buffer(struct uring *t)
