@@ -13,6 +13,7 @@ EFFECTS = {
     'regions': 0.02, 'sge_16': 1.2, 'sge_within': 1, 'sge_median': 1,
     'bulk': 1.3, 'bulk_phase': 32, 'bulk_median': 0.98, 'after': 0.95, 'after_stdev': 1.3, 'one_before': 0.3,
     'spin_cycle': 32, 'spin_first': 31, 'spin_last': 32, 'spin_slow': 1, 'no_spin_cycle': 32,
+    'pairs': 1, 'pairs_cycle': 32, 'pairs_own': 0,
     'sge_8': 650, 'sge_8_share': 0, 'large': 1.006, 'size': 1,
 }
 
@@ -99,6 +100,13 @@ def return_policy(p, e):
     return results(base, pattern(base, found), stdev=50 * (e['after_stdev'] if after else 1))
 
 
+def shared_queue(p, e):
+    n = p['queue_pairs']
+    found = [level(e['pairs_cycle'], high('31-32', 4400))]
+    found += [level(n * e['pairs_own'], high('%d' % n, 3500))] if n > 1 else []
+    return results(e['base'] * (e['pairs'] if n > 1 else 1), pattern(e['base'], found))
+
+
 def spin_between(p, e):
     spins = p['pause_ns'] > 0
     first, last = (e['spin_first'], e['spin_last']) if spins else (31, 32)
@@ -151,7 +159,7 @@ def at_period(found):
 
 
 MODELS = {'receive-depth': receive_depth, 'two-views': two_views, 'return-policy': return_policy,
-          'spin-between': spin_between, 'clusterperf-read': clusterperf, 'clusterperf-write': clusterperf,
+          'spin-between': spin_between, 'shared-queue': shared_queue, 'clusterperf-read': clusterperf, 'clusterperf-write': clusterperf,
           'max-sge': max_sge, 'registration-granularity': registration, 'known-pattern': known_pattern}
 
 
@@ -200,6 +208,9 @@ CLAIMS.update({
     'return-policy/after-is-faster': {'after': 1},
     'return-policy/after-varies-more': {'after_stdev': 1},
     'return-policy/one-before-is-faster': {'one_before': 1},
+    'shared-queue/one-queue-is-enough': {'pairs': 1.3},
+    'shared-queue/buffers-not-queue-pairs': {'pairs_cycle': 0},
+    'shared-queue/no-cycle-of-queue-pairs': {'pairs_own': 1},
     'spin-between/same-cycle': {'spin_cycle': 16},
     'spin-between/there-is-a-cycle': {'spin_cycle': 0, 'no_spin_cycle': 0},
     'spin-between/same-first': {'spin_first': 30},

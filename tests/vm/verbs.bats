@@ -86,12 +86,14 @@ all_arrive() {
 		  - {hand: spin, poll: event}
 		  - {ack: no, copy: no, poll: event, qp: [rc, ud], size: 1KiB}
 		  - {op: write_imm, signal_every: 5, poll: event}
+		  - {qp: uc, retry: 100ms, unexpected: yes, hand: [direct, event], poll: event, size: 1KiB}
+		  - {ack: no, copy: no, register: yes, hand: [direct, event], poll: event, size: 10KiB}
 	YAML
 	run "$KBLAT" run layer.yaml --no-state --out "$T/runs"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	run_dir=$(tail -n 1 <<<"$output")
 	echo "$output"
-	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 8
+	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 12
 	check_counters '[s[k] for s in (source, sink) for k in ("posted", "received", "bad_payloads")]' "[100, 100, 0, 100, 100, 0]"
 }
 
@@ -227,15 +229,17 @@ all_arrive() {
 		  - {recv_queue: srq, recv_sge: 4, regions: 3, recv_depth: 3, kernel: pingpong, op: send, connect: rdmacm}
 		  - {recv_queue: srq, kernel: pingpong, qp: ud, connect: rdmacm, answer: 1KiB}
 		  - {kernel: pingpong, size: 100B, answer: [3KiB, 8B], op: [send, write_imm]}
+		  - {recv_queue: srq, kernel: pingpong, queue_pairs: 5, recv_depth: 7, qp: [rc, uc], poll: [busy, event]}
 	YAML
 	sed -i '/settings:/s/kernel: oneway, //; /settings:/s/burst: 20, //' receives.yaml
-	all_arrive receives 11
+	all_arrive receives 15
+	assert_eq "$(json "$run_dir/points/0011/point.json" '[d["granted"][s]["queue_pairs"] for s in ("source", "sink")]')" "[5, 5]"
 	assert_eq "$(json "$run_dir/points/0005/point.json" \
 		'[[d["granted"][s][k] for k in ("recv_queue", "regions_recv")] + [d["granted"][s]["recv_sge"] >= 4] for s in ("source", "sink")]')" \
 		"[['srq', 3, True], ['srq', 3, True]]"
 	# The bytes of a round trip: 100 there, 3 KiB or 8 back.
 	assert_eq "$(json "$run_dir/summary.json" \
-		'[round(2 * p["rate"]["bytes_per_s"] / p["rate"]["messages_per_s"]) for p in d["points"][7:]]')" "[3172, 3172, 108, 108]"
+		'[round(2 * p["rate"]["bytes_per_s"] / p["rate"]["messages_per_s"]) for p in d["points"][7:11]]')" "[3172, 3172, 108, 108]"
 }
 
 @test "a shared receive queue that runs empty is a warning, or an error if the sender may not wait" {
@@ -363,6 +367,10 @@ all_arrive() {
 		op=write_imm regions=2|regions 2 and op write_imm
 		regions=257|regions 257 and depth 256
 		regions=5 recv_depth=4|regions 5 and recv_depth 4
+		queue_pairs=2 qp=ud|queue_pairs 2 and qp ud
+		queue_pairs=2 connect=rdmacm|queue_pairs 2 and connect rdmacm
+		queue_pairs=2|queue_pairs 2 and recv_queue qp
+		queue_pairs=2 recv_queue=srq|queue_pairs 2 and several messages in flight
 		inline=maybe|inline must be off, on, or a number of bytes
 	END
 }

@@ -250,6 +250,7 @@ static void grant_queues(const struct verbs *t, json_t *granted)
 
 	json_object_set_new(granted, "qp_num", json_integer(t->qp->qp_num));
 	json_object_set_new(granted, "peer_qp_num", json_integer(t->peer_qp_num));
+	json_object_set_new(granted, "queue_pairs", json_integer(t->pair_count));
 	json_object_set_new(granted, "depth_send", json_integer(t->send_ring.depth ? t->cap.max_send_wr : 0));
 	json_object_set_new(granted, "recv_queue", json_string(t->srq.srq ? "srq" : "qp"));
 	json_object_set_new(granted, "depth_recv", json_integer(t->recv_ring.depth ? cap.max_recv_wr : 0));

@@ -215,6 +215,43 @@ static int check_receives(const struct check *c, char *why, size_t why_size)
 	return -EINVAL;
 }
 
+/* Completions of different queue pairs come in any order, so only one message may be in flight. */
+static int check_pairs(const struct check *c, char *why, size_t why_size)
+{
+	const long long pairs = (long long)c->s->queue_pairs;
+
+	if (pairs == 1)
+		return 0;
+	if (c->s->qp == VERBS_UD)
+		snprintf(why, why_size,
+			 "queue_pairs %lld and qp ud: a datagram is not sent over a connection, of which "
+			 "there could be several; use qp rc or uc",
+			 pairs);
+	else if (c->s->connect != VERBS_PLAIN)
+		snprintf(why, why_size,
+			 "queue_pairs %lld and connect rdmacm: the connection manager sets up one; use "
+			 "connect plain",
+			 pairs);
+	else if (c->s->recv_queue != VERBS_RECV_SRQ)
+		snprintf(why, why_size,
+			 "queue_pairs %lld and recv_queue qp: they receive from one shared receive queue; "
+			 "use recv_queue srq",
+			 pairs);
+	else if (!c->config->duplex || c->config->is_stream || c->config->acknowledges)
+		snprintf(why, why_size,
+			 "queue_pairs %lld and several messages in flight: their order would be lost; use "
+			 "kernel pingpong",
+			 pairs);
+	else if (c->s->signal_every > 1)
+		snprintf(why, why_size,
+			 "queue_pairs %lld and signal_every %lld: each of them needs completions of its "
+			 "own; use signal_every 1",
+			 pairs, (long long)c->s->signal_every);
+	else
+		return 0;
+	return -EINVAL;
+}
+
 /* The receiver must know in advance where the last bytes of a message will be. */
 static int check_answer(const struct check *c, char *why, size_t why_size)
 {
@@ -231,7 +268,7 @@ int verbs_check(const void *settings, const struct transport_config *config, cha
 {
 	static int (*const checks[])(const struct check *, char *, size_t) = {
 	    check_connect, check_ud,	  check_operation, check_write,	   check_fetching, check_signals,
-	    check_inline,  check_numbers, check_empty,	   check_receives, check_answer,
+	    check_inline,  check_numbers, check_empty,	   check_receives, check_answer,   check_pairs,
 	};
 	const struct check check = {settings, config};
 	int rc = 0;

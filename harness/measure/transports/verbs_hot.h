@@ -117,6 +117,16 @@ static inline void verbs_put_operands(struct verbs_send *s, uint32_t seq)
 	s->wr.wr.atomic.swap = s->wr.wr.atomic.compare_add + 1;
 }
 
+/* What the next message needs, so that it does not take time between a stamp and its post. */
+static inline void verbs_prepare_next(struct verbs_send *s, uint32_t seq)
+{
+	if (s->carrier == VERBS_IN_OPERANDS)
+		verbs_put_operands(s, seq);
+	if (++s->pair >= s->pair_count)
+		s->pair = 0;
+	s->qp = s->pairs[s->pair];
+}
+
 static inline void verbs_put_number(struct verbs_send *s, uint32_t seq)
 {
 	char *buffer = (char *)(uintptr_t)s->sge.addr;
@@ -158,9 +168,8 @@ static inline int verbs_post(struct verbs *t, uint32_t seq, bool signal)
 		return verbs_note(&s->fault, rc, "post the send of message", seq);
 	s->posted++;
 	s->signalled += signal;
-	/* For the next message, so that it does not take time between a stamp and its post. */
-	if (verbs_unlikely(s->carrier == VERBS_IN_OPERANDS))
-		verbs_put_operands(s, seq + 1);
+	if (verbs_unlikely(s->prepares))
+		verbs_prepare_next(s, seq + 1);
 	return 0;
 }
 

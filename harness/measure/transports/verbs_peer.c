@@ -34,6 +34,18 @@ static void publish_ring(const struct verbs *t, json_t *address)
 	json_object_set_new(address, "ring_slots", json_integer(r->slots));
 }
 
+static void publish_pairs(const struct verbs *t, json_t *address)
+{
+	json_t *numbers = json_array();
+
+	for (uint32_t i = 1; i < t->pair_count; i++)
+		json_array_append_new(numbers, json_integer(t->pairs[i]->qp_num));
+	if (t->pair_count > 1)
+		json_object_set_new(address, "more_qp_nums", numbers);
+	else
+		json_decref(numbers);
+}
+
 int verbs_publish(struct verbs *t, json_t **address, struct err *e)
 {
 	json_t *a = json_pack("{s:s, s:s, s:s, s:I, s:i, s:i}", "qp", t->kind->name, "connect",
@@ -44,6 +56,7 @@ int verbs_publish(struct verbs *t, json_t **address, struct err *e)
 	if (!a)
 		return err_sys(e, -ENOMEM, t->object, "describe the endpoint");
 	publish_ring(t, a);
+	publish_pairs(t, a);
 	if (t->operation->fetches)
 		json_object_set_new(a, "rd_atomic", json_integer(t->rd_atomic));
 	rc = t->setup->publish(t, a, e);
@@ -180,6 +193,25 @@ static int agree_outstanding(struct verbs *t, const json_t *peer, struct err *e)
 	return rc;
 }
 
+static int read_pairs(struct verbs *t, const json_t *peer, struct err *e)
+{
+	const json_t *numbers = json_object_get(peer, "more_qp_nums");
+
+	if (json_array_size(numbers) != t->pair_count - 1)
+		return err_set(e, -EPROTO, STATUS_FAILED, "peer's address", NULL,
+			       "\"more_qp_nums\" has %zu numbers there, and there are %u more queue pairs here",
+			       json_array_size(numbers), t->pair_count - 1);
+	for (uint32_t i = 1; i < t->pair_count; i++) {
+		const json_t *number = json_array_get(numbers, i - 1);
+
+		if (!json_is_integer(number) || json_integer_value(number) < 0 || json_integer_value(number) > 0xffffff)
+			return err_set(e, -EPROTO, STATUS_FAILED, "peer's address", NULL,
+				       "\"more_qp_nums\" has something that is not the number of a queue pair");
+		t->peer_pairs[i] = (uint32_t)json_integer_value(number);
+	}
+	return 0;
+}
+
 int verbs_meet(struct verbs *t, const json_t *peer, struct err *e)
 {
 	int64_t mtu = 0, qp_num = 0;
@@ -193,6 +225,8 @@ int verbs_meet(struct verbs *t, const json_t *peer, struct err *e)
 		rc = read_ring(t, peer, e);
 	if (!rc)
 		rc = agree_outstanding(t, peer, e);
+	if (!rc)
+		rc = read_pairs(t, peer, e);
 	if (rc)
 		return rc;
 	t->peer_qp_num = (uint32_t)qp_num;

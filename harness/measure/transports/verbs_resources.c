@@ -113,6 +113,10 @@ int verbs_modify_qp(struct verbs *t, struct ibv_qp_attr *a, int mask, struct err
 {
 	int rc = ibv_modify_qp(t->qp, a, mask);
 
+	for (uint32_t i = 1; !rc && i < t->pair_count; i++) {
+		a->dest_qp_num = t->peer_pairs[i];
+		rc = ibv_modify_qp(t->pairs[i], a, mask);
+	}
 	return rc ? err_sys(e, -abs(rc), t->object, state_name(a->qp_state)) : 0;
 }
 
@@ -239,6 +243,32 @@ static int no_inline(struct verbs *t, struct err *e)
 	return verbs_impossible(t, e, setting, bytes, "max_inline_data", most_inline(t, (uint32_t)t->inline_bytes));
 }
 
+static void pairs_close(struct verbs *t)
+{
+	for (uint32_t i = 1; i < t->pair_count; i++)
+		ibv_destroy_qp(t->pairs[i]);
+	ibv_destroy_qp(t->qp);
+}
+
+/* Those in addition to the first one. */
+static int pairs_open(struct verbs *t, struct err *e)
+{
+	struct ibv_qp_cap cap;
+
+	t->pairs[0] = t->qp;
+	for (t->pair_count = 1; t->pair_count < (uint32_t)t->settings.queue_pairs; t->pair_count++) {
+		struct ibv_qp *qp = create_qp(t, t->cap.max_inline_data, &cap);
+		const int rc = qp ? 0 : -errno;
+
+		if (!qp) {
+			pairs_close(t);
+			return verbs_shortage(t, rc, "create another queue pair", e);
+		}
+		t->pairs[t->pair_count] = qp;
+	}
+	return 0;
+}
+
 static int qp_open(struct verbs *t, struct err *e)
 {
 	/* Only a side that sends needs it. */
@@ -247,7 +277,7 @@ static int qp_open(struct verbs *t, struct err *e)
 
 	t->qp = create_qp(t, inline_bytes, &t->cap);
 	if (t->qp && t->cap.max_inline_data >= inline_bytes)
-		return 0;
+		return pairs_open(t, e);
 	rc = -errno;
 	if (t->qp)
 		ibv_destroy_qp(t->qp);
@@ -263,6 +293,9 @@ static void prepare_send(struct verbs *t)
 	struct verbs_send *s = &t->send;
 
 	s->qp = t->qp;
+	s->pairs = t->pairs;
+	s->pair_count = t->pair_count;
+	s->prepares = t->carrier == VERBS_IN_OPERANDS || t->pair_count > 1;
 	s->first = (uintptr_t)t->send_ring.memory.data;
 	s->stride = t->send_ring.stride;
 	s->mask = t->send_ring.slots - 1;
@@ -365,7 +398,7 @@ int verbs_resources_open(struct verbs *t, struct err *e)
 close_return:
 	verbs_return_close(t);
 close_qp:
-	ibv_destroy_qp(t->qp);
+	pairs_close(t);
 close_srq:
 	verbs_srq_close(t);
 close_recv_cq:
@@ -383,7 +416,7 @@ void verbs_resources_close(struct verbs *t)
 {
 	if (t->ah)
 		ibv_destroy_ah(t->ah);
-	ibv_destroy_qp(t->qp);
+	pairs_close(t);
 	verbs_list_close(t);
 	verbs_return_close(t);
 	verbs_srq_close(t);

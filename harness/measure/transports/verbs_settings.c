@@ -78,6 +78,14 @@ const struct opt verbs_options[] = {
      .choices = recv_queue_names,
      .help = "post receive requests to the queue pair, or to a shared receive queue (SRQ); the device reports when "
 	     "that runs empty"},
+    {.name = "queue_pairs",
+     FIELD(queue_pairs),
+     .type = OPT_INT,
+     .deflt = "1",
+     .min = 1,
+     .max = VERBS_QUEUE_PAIRS_MAX,
+     .help = "queue pairs between the two sides, used in turn, which share the receive queue and the completion queues "
+	     "(round trips, recv_queue srq)"},
     {.name = "recv_sge",
      FIELD(recv_sge),
      .type = OPT_INT,

@@ -26,6 +26,8 @@ enum verbs_op {
 	VERBS_COMPARE_SWAP,
 };
 
+#define VERBS_QUEUE_PAIRS_MAX 64
+
 /* The transport's settings; each has a row in verbs_options. */
 struct verbs_settings {
 	int qp;			   /* enum verbs_qp */
@@ -33,13 +35,14 @@ struct verbs_settings {
 	int op;			   /* enum verbs_op */
 	char inlined[OPT_STR_MAX]; /* "off", "on", or the maximum number of bytes */
 	int64_t signal_every;
-	int64_t buffers;    /* of the sender; 0: as many as depth */
-	int64_t recv_depth; /* 0: depth */
-	int recv_queue;	    /* enum verbs_recv_queue */
-	int64_t recv_sge;   /* maximum number of scatter/gather entries of a receive request; one is used */
-	int64_t regions;    /* number of memory regions in which the receive buffers are registered */
-	int returns;	    /* enum verbs_return */
-	int64_t rd_atomic;  /* 0: as many as depth and the devices allow */
+	int64_t buffers;     /* of the sender; 0: as many as depth */
+	int64_t recv_depth;  /* 0: depth */
+	int recv_queue;	     /* enum verbs_recv_queue */
+	int64_t recv_sge;    /* maximum number of scatter/gather entries of a receive request; one is used */
+	int64_t queue_pairs; /* used in turn, with one shared receive queue and the same completion queues */
+	int64_t regions;     /* number of memory regions in which the receive buffers are registered */
+	int returns;	     /* enum verbs_return */
+	int64_t rd_atomic;   /* 0: as many as depth and the devices allow */
 	int64_t rnr_retry, rnr_timer, retry_cnt, ack_timeout, sl;
 	bool huge_pages;
 	char device[OPT_STR_MAX];				   /* or "auto" */

@@ -79,12 +79,16 @@ struct verbs_send {
 	unsigned remote_shift; /* the number of bits of remote_mask */
 	unsigned flags;	       /* IBV_SEND_*, except for IBV_SEND_SIGNALED */
 	enum verbs_carrier carrier;
-	size_t head; /* bytes in front of the user's payload */
+	bool prepares; /* the next message needs other operands, or another queue pair */
+	size_t head;   /* bytes in front of the user's payload */
 	uint64_t posted, signalled;
 	struct verbs_fault fault;
 	/* Requests that are posted together (a kernel's batch): */
 	struct verbs_send_request *list; /* linked; NULL: each is posted at once */
 	uint32_t listed;
+	/* Of several queue pairs: all of them, and the one in use. */
+	struct ibv_qp *const *pairs;
+	uint32_t pair_count, pair;
 };
 
 /* A send request in a list of several. */
@@ -207,7 +211,10 @@ struct verbs {
 	struct ibv_pd *pd;
 	struct verbs_ring send_ring, recv_ring;
 	struct verbs_srq srq;
-	struct ibv_qp *qp;
+	struct ibv_qp *qp;			     /* the first one */
+	struct ibv_qp *pairs[VERBS_QUEUE_PAIRS_MAX]; /* all of them */
+	uint32_t peer_pairs[VERBS_QUEUE_PAIRS_MAX];  /* their numbers on the other side */
+	uint32_t pair_count;
 	struct ibv_qp_cap cap; /* as granted */
 	uint32_t psn, qkey;    /* this side's, random */
 	uint32_t peer_qp_num;

@@ -31,6 +31,14 @@
 #define KERNEL_MESSAGE_SIZE 8192
 #define COUNT(a)	    (sizeof(a) / sizeof((a)[0]))
 
+static bool is_among_pairs(const struct verbs *t, const struct ibv_qp *qp)
+{
+	for (uint32_t i = 0; i < t->pair_count; i++)
+		if (t->pairs[i] == qp)
+			return true;
+	return false;
+}
+
 static bool is_bad(const struct verbs *t, const struct ibv_async_event *event)
 {
 	switch (event->event_type) {
@@ -42,7 +50,7 @@ static bool is_bad(const struct verbs *t, const struct ibv_async_event *event)
 	case IBV_EVENT_QP_REQ_ERR:
 	case IBV_EVENT_QP_ACCESS_ERR:
 	case IBV_EVENT_QP_LAST_WQE_REACHED: /* of a shared receive queue: it has failed */
-		return event->element.qp == t->qp;
+		return is_among_pairs(t, event->element.qp);
 	case IBV_EVENT_CQ_ERR:
 		return event->element.cq == t->send_cq.cq || event->element.cq == t->recv_cq.cq;
 	default:
@@ -57,7 +65,8 @@ static void raise_alarm(struct verbs *t, int event)
 	int none = 0;
 
 	atomic_compare_exchange_strong(&t->watch.event, &none, event + 1);
-	ibv_modify_qp(t->qp, &error, IBV_QP_STATE); /* if even this fails, the coordinator's timeout ends the wait */
+	for (uint32_t i = 0; i < t->pair_count; i++) /* if even this fails, the coordinator's timeout ends the wait */
+		ibv_modify_qp(t->pairs[i], &error, IBV_QP_STATE);
 	verbs_srq_alarm(t);
 }
 
