@@ -50,8 +50,40 @@ assert_mostly_right() {
 	trace --from ./traced:serve --to ./traced:serve%return --id 1 -- "${first[@]}" ./traced 400 none
 	echo "$output"
 	[ "$status" -eq 0 ]
+	# What the probes cost is said first.
+	assert_contains "${lines[0]}" "a request passes 2 probes, which take "
+	[ "$(json "$run_dir/points/0000/rep-00/trace-source.json" "d['probes_ns'] > 0")" = True ]
 	assert_mostly_right 35
 	assert_eq "$(in_tracefs 'cat uprobe_events' | grep -c "$T" || true)" 0
+}
+
+# ask PORT WORD…: an answer of redis.
+ask() {
+	exec {redis}<>"/dev/tcp/127.0.0.1/$1" || return 1
+	echo "${*:2}" >&"$redis"
+	head -n 1 <&"$redis"
+	exec {redis}>&-
+}
+
+# bats test_tags=long
+@test "redis of Debian, which sleeps for 5 ms when it is asked to" {
+	needs_tracefs
+	local server=$ROOT/build/servers/usr/bin/redis-server port=$((20000 + RANDOM % 10000)) path
+	[ -e "$server" ] || skip "not there: redis; tests/servers gets it"
+	export LD_LIBRARY_PATH=$ROOT/build/servers/lib
+	"$KBLAT" trace --no-state --out runs --from "$server:processCommand" --to "$server:processCommand%return" -- \
+		"${first[@]}" "$server" --port "$port" --bind 127.0.0.1 --save '' --enable-debug-command yes --logfile log >path &
+	until ask "$port" PING >/dev/null 2>&1; do sleep 0.1; done
+	ask "$port" "$(printf 'PING\n%.0s' {1..1000})"
+	for _ in {1..20}; do
+		assert_contains "$(ask "$port" DEBUG SLEEP 0.005)" "OK"
+	done
+	ask "$port" SHUTDOWN NOSAVE || true
+	wait $!
+	path=$(cat path)
+	"$KBLAT" explain "$path" --worst 3
+	"$KBLAT" explain "$path" --json --worst 100 >explain.json
+	[ "$(json explain.json "sum(m['cause'].startswith('asleep in clock_nanosleep') for m in d[0]['worst']) >= 19")" = True ]
 }
 
 @test "requests that a program writes into a file are measured, by the clock that it used" {

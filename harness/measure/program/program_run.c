@@ -17,12 +17,14 @@
 #include "common/monotonic.h"
 #include "common/npy.h"
 #include "common/or_abort.h"
+#include "common/sort.h"
 #include "common/spawn.h"
 #include "common/version.h"
 #include "files/rundir/layout.h"
 #include "files/rundir/writer.h"
 #include "judge/analysis/summary.h"
 #include "measure/instrument/clock.h"
+#include "measure/program/probe_cost.h"
 #include "measure/program/probes.h"
 #include "measure/program/requests.h"
 #include "measure/run/host_state.h"
@@ -47,6 +49,7 @@ struct program_run {
 	struct clock_point mono[2]; /* CLOCK_MONOTONIC, before and after */
 	struct probe_place places[PROBE_ENDS];
 	struct probes probes;
+	int64_t probes_ns; /* what both of a request take; 0: not known */
 	struct stamp_memory *memory;
 	struct request_stamps stamps;
 	uint64_t stamps_lost, threads_lost;
@@ -360,8 +363,10 @@ static int read_traces(struct program_run *p, struct err *e)
 	if (!rc)
 		rc = trace_read_program(p->trace[MACHINE], p->trace[CALLS], &program, &p->conversion, &p->names,
 					&p->words, &p->about, e);
-	if (!rc)
+	if (!rc) {
 		json_object_set_new(p->about, "throttled", json_integer(count_throttled(p)));
+		json_object_set_new(p->about, "probes_ns", json_integer(p->probes_ns));
+	}
 	trace_threads_free(&program.threads);
 	free(threads);
 	return rc;
@@ -417,7 +422,41 @@ static int find_probes(struct program_run *p, struct err *e)
 		return 0;
 	for (enum probe_end end = PROBE_FROM; !rc && end < PROBE_ENDS; end++)
 		rc = probe_place_find(texts[end], &p->places[end], e);
-	return rc ? rc : probes_add(p->places, p->request->id, &p->probes, e);
+	return rc;
+}
+
+#define PROBES_LEAST 10 /* a request should take so many times what its probes take */
+
+/* What they cost is said before the program pays for it. */
+static int set_probes(struct program_run *p, struct err *e)
+{
+	if (!p->request->from)
+		return 0;
+	p->probes_ns = probe_cost_ns(p->places, &p->conversion);
+	if (p->probes_ns > 0)
+		fprintf(stderr,
+			"kblat: a request passes 2 probes, which take %.1f us together here: this suits requests of "
+			"%.0f us "
+			"and more\n",
+			(double)p->probes_ns / 1000, (double)(PROBES_LEAST * p->probes_ns) / 1000);
+	rundir_log(&p->dir, "probes", json_pack("{s:I}", "probes_ns", (json_int_t)p->probes_ns));
+	return probes_add(p->places, p->request->id, &p->probes, e);
+}
+
+static void warn_of_probes(const struct program_run *p)
+{
+	int64_t *took = or_abort(calloc(p->requests.count + 1, sizeof(*took)));
+
+	for (size_t i = 0; i < p->requests.count; i++)
+		took[i] = p->requests.list[i].to - p->requests.list[i].from;
+	sort_integers(took, p->requests.count);
+	if (p->requests.count && took[p->requests.count / 2] < PROBES_LEAST * p->probes_ns)
+		fprintf(stderr,
+			"kblat: a typical request takes %.1f us, its probes %.1f us: they slow the program down; what "
+			"makes "
+			"requests late is seen all the same\n",
+			(double)took[p->requests.count / 2] / 1000, (double)p->probes_ns / 1000);
+	free(took);
 }
 
 static int measure_program(struct program_run *p, struct err *e)
@@ -426,7 +465,7 @@ static int measure_program(struct program_run *p, struct err *e)
 	int memory, rc = open_memory(p, &memory, e);
 
 	if (!rc)
-		rc = prepare_traces(p, e);
+		rc = set_probes(p, e) ?: prepare_traces(p, e);
 	note_quota(p);
 	p->mono[0] = look_at_monotonic();
 	/* What is recorded from the start includes the start. */
@@ -702,6 +741,8 @@ int program_run(const struct program_run_request *request, struct program_run_re
 	if (!rc) {
 		keep_program_state(&p, "before");
 		rc = measure_program(&p, e) ?: find_requests(&p, e) ?: finish_directory(&p, result, e);
+		if (!rc)
+			warn_of_probes(&p);
 	}
 	if (rc && p.dir.path)
 		fs_remove_tree(p.dir.path, NULL);
