@@ -9,7 +9,7 @@ EFFECTS = {
     'poll_small': 0.37, 'poll_large': 0.95, 'adaptive': 1.1,
     'polling_share': 0.99, 'blocking_small': 0.6, 'blocking_large': 0.2, 'machine': 0.8,
     'keep': 0.01, 'keep_fixed': 0, 'register_each': 25,
-    'slow_busy': 2, 'slow_event': 1.05, 'slow_adaptive': 1.15, 'busy_waits': 50,
+    'slow_busy': 2, 'slow_event': 1.05, 'slow_adaptive': 1.15,
     'registering': 15, 'registering_large': 1, 'flat': 0, 'locking': 3, 'locking_large': 1, 'untouched': 3,
 }
 
@@ -42,7 +42,6 @@ def pingpong(p, e):
     size = p['size_bytes']
     if p['of'] == 'via-work-beside':
         made = half(native(size, e))
-        made['metrics']['rtt_ns']['p90'] *= e['busy_waits'] if p['poll'] == 'busy' else 1
         slow = e['slow_' + p['poll']]
         made['work'] = {'slowdown': slow, 'share': 1 / slow, 'units_per_s': 1e5 / slow, 'alone_per_s': 1e5}
         return made
@@ -90,7 +89,6 @@ CLAIMS.update({
     'via-work-beside/polling-slows-work-ours': {'slow_busy': 1.1},
     'via-work-beside/half-is-left': {'slow_busy': 1.1},
     'via-work-beside/adaptive-between': {'slow_adaptive': 2},
-    'via-work-beside/polling-is-slow-too': {'busy_waits': 1},
     'via-receive-buffers/registering-adds-verbs': {'register_each': 0},
     'via-receive-buffers/registering-small-verbs': {'register_each': 5},
     'via-receive-buffers/copying-adds-verbs': {'copy': 0},
