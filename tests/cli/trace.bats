@@ -343,6 +343,92 @@ usdt() {
 	wait "$program" || true
 }
 
+# living: a program that serves in itself, in a child, and, after it has executed itself, once more, until it dies in the midst of a request.
+living() {
+	cat >living.c <<-'C'
+		#include <signal.h>
+		#include <sys/wait.h>
+		#include "measure/program/kblat_stamp.h"
+		__attribute__((noinline)) int serve(int i)
+		{
+			kblat_begin(0);
+			usleep(300);
+			if (i < 0)
+				kill(getpid(), SIGKILL);
+			kblat_end(0);
+			return i;
+		}
+		static void serve_all(void)
+		{
+			for (int i = 0; i < 10; i++)
+				serve(i);
+		}
+		int main(int argc, char **argv)
+		{
+			serve_all();
+			if (argc > 1)
+				serve(-1);
+			if (!fork()) {
+				serve_all();
+				_exit(0);
+			}
+			wait(NULL);
+			execl(argv[0], argv[0], "again", NULL);
+			return 1;
+		}
+	C
+	cc -std=gnu11 -D_GNU_SOURCE -O1 -pthread -I"$ROOT/harness" living.c -o living
+}
+
+# counted: requests that were measured, and those that did not end; how often the program failed.
+counted() {
+	echo "$(latency n) $(json "$run_dir/points/0000/rep-00/counters.json" '"{requests_open} {program_failures}".format(**d["source"])')"
+}
+
+@test "a program that forks, executes itself and dies is measured as far as it came" {
+	living
+	trace --stamps --explain no -- ./living
+	echo "$output"
+	assert_contains "$output" "the program ended with status 137" # SIGKILL
+	assert_eq "$(counted)" "30 1 1"
+	[ "$(id -u)" -eq 0 ] && in_tracefs true || skip "tracefs may not be used by this user"
+	trace --from ./living:serve --to ./living:serve%return -- ./living
+	assert_eq "$(counted)" "30 1 1"
+	# Each request has its thread: the process, its child, and the same process.
+	/usr/bin/python3 -IS - "$run_dir/points/0000/rep-00/thread.npy" <<-'PY'
+		import struct, sys
+		data = open(sys.argv[1], "rb").read()[4096:]
+		assert len(set(struct.unpack(f"<{len(data) // 8}q", data))) == 2
+	PY
+}
+
+@test "who may not trace is told why: no rights, a user namespace, a kernel that is locked down, a PID namespace" {
+	local user=() words=(trace --no-state --out none --from ./traced:serve --to ./traced:serve%return)
+	[ "$(id -u)" -ne 0 ] || user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	chmod 755 "$T"
+	run "${user[@]}" "$KBLAT" "${words[@]}" -- ./traced 10 none
+	assert_eq "$status" 77
+	assert_contains "$output" "tracefs: you have no access; run kblat as root"
+	run "${user[@]}" "$KBLAT" "${words[@]}" --pid $$ --for 1s
+	assert_eq "$status" 77
+	assert_contains "$output" "tracefs: you have no access; run kblat as root"
+	if unshare --user --map-root-user --mount true; then
+		run "${user[@]}" unshare --user --map-root-user --mount "$KBLAT" "${words[@]}" -- ./traced 10 none
+		assert_eq "$status" 77
+		assert_contains "$output" "tracefs: is refused even to root"
+	fi
+	assert_eq "$(find none -mindepth 1 2>/dev/null)" ""
+	needs_tracefs
+	run unshare --mount sh -c 'mount -t tmpfs none /sys/kernel/security && echo "none integrity [confidentiality]" >/sys/kernel/security/lockdown &&
+		exec "$@"' - "${user[@]}" "$KBLAT" "${words[@]}" -- ./traced 10 none
+	assert_eq "$status" 77
+	assert_contains "$output" "tracefs: the kernel is locked down (confidentiality)"
+	run unshare --pid --fork --kill-child "$KBLAT" "${words[@]}" -- ./traced 10 none
+	assert_eq "$status" 77
+	assert_contains "$output" "in a PID namespace (a container)"
+	assert_eq "$(find none -mindepth 1 2>/dev/null)" ""
+}
+
 # steady STATEMENT: a program of that name, with a request each millisecond.
 steady() {
 	cat >steady.c <<-C
