@@ -132,7 +132,7 @@ int fabric_wait_recv(struct fabric *t)
 /* What is asked for, one thing after the other, so that the first that nobody has can be named. */
 enum ask { ASK_PROVIDER, ASK_DOMAIN, ASK_ENDPOINT, ASK_API, ASKS };
 
-static struct fi_info *make_hints(const struct fabric_settings *s, enum ask until)
+static struct fi_info *make_hints(const struct fabric_settings *s, enum ask until, uint64_t completion)
 {
 	struct fi_info *hints = or_abort(fabric_library.dupinfo(NULL));
 
@@ -151,7 +151,7 @@ static struct fi_info *make_hints(const struct fabric_settings *s, enum ask unti
 		hints->tx_attr->msg_order = FI_ORDER_WAW;
 	if (until >= ASK_API && s->api >= FABRIC_WRITE) {
 		hints->domain_attr->mr_mode &= ~FI_MR_ENDPOINT;
-		hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+		hints->tx_attr->op_flags = completion;
 	}
 	return hints;
 }
@@ -162,15 +162,22 @@ static bool needs_ibacm(const struct fi_info *info)
 	return info->addr_format == FI_SOCKADDR_IB;
 }
 
+static int get_all(const struct fabric_settings *s, enum ask until, uint64_t completion, struct fi_info **all)
+{
+	struct fi_info *hints = make_hints(s, until, completion);
+	const int rc = fabric_library.getinfo(OLDEST, NULL, NULL, 0, hints, all);
+
+	fabric_library.freeinfo(hints);
+	return rc;
+}
+
 /* Not all providers look at the name of the domain, so it is looked for here. */
 static struct fi_info *find_info(const struct fabric_settings *s, enum ask until)
 {
 	const bool any = until < ASK_DOMAIN || is_any(s->domain);
-	struct fi_info *hints = make_hints(s, until), *all = NULL, *found = NULL;
-	const int rc = fabric_library.getinfo(OLDEST, NULL, NULL, 0, hints, &all);
+	struct fi_info *all = NULL, *found = NULL;
 
-	fabric_library.freeinfo(hints);
-	if (rc)
+	if (get_all(s, until, FI_DELIVERY_COMPLETE, &all) && get_all(s, until, 0, &all))
 		return NULL;
 	for (struct fi_info *info = all; info; info = info->next)
 		if ((any || !strcmp(info->domain_attr->name, s->domain)) &&
