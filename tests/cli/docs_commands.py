@@ -109,6 +109,7 @@ NEEDS = {
         "sudo apt install ./kblat_*.deb ./kbtune_*.deb",
     ],
     "an adapter": ["build/kblat run experiments/thesis/oneway-busy --device mlx5_0"],
+    "a page's spec": ["build/kblat run mpi.yaml", "experiments/launch/slurm build/kblat run mpi.yaml"],
     "a second host": [
         "build/kblat doctor --sink 'ssh beta'", "build/kblat run two-hosts.yaml --sink 'ssh beta'", "build/kblat report runs/two-hosts-*",
         "build/kblat run two-hosts.yaml --sink 'ssh beta' --set clock=system", "build/kblat run two-hosts.yaml --sink 'ssh beta' --set clock=ptp",
