@@ -32,7 +32,7 @@ static struct device_clock_reading reading(const struct device *d, int64_t tick,
 
 static void test_truth(const char *what, struct device d, int64_t from, int64_t to, int64_t within)
 {
-	struct device_clock c = {mask_of(&d), reading(&d, from, 100), reading(&d, to, 400)};
+	struct device_clock c = {{mask_of(&d), 0}, reading(&d, from, 100), reading(&d, to, 400)};
 	int64_t worst = 0;
 
 	for (int64_t i = 0; i <= 1000; i++) {
@@ -49,7 +49,7 @@ static void test_truth(const char *what, struct device d, int64_t from, int64_t 
 static void test_bound(void)
 {
 	struct device d = {.rate = 0.0625, .start = 1 << 20, .bits = 48};
-	struct device_clock c = {mask_of(&d), reading(&d, 0, 0), reading(&d, 3000000, 0)};
+	struct device_clock c = {{mask_of(&d), 0}, reading(&d, 0, 0), reading(&d, 3000000, 0)};
 	int64_t worst = 0;
 
 	c.first.before -= 1000;
@@ -67,7 +67,7 @@ static void test_bound(void)
 static void test_column(void)
 {
 	struct device d = {.rate = 2, .start = 0xfffffff0, .bits = 32};
-	struct device_clock c = {mask_of(&d), reading(&d, 0, 0), reading(&d, 1000, 0)}, still = c;
+	struct device_clock c = {{mask_of(&d), 0}, reading(&d, 0, 0), reading(&d, 1000, 0)}, still = c;
 	int64_t column[] = {(int64_t)at(&d, 7), NEVER, (int64_t)at(&d, 500)};
 
 	is_int(device_clock_convert(&c, column, 3, NEVER), 0, "a column is converted");
@@ -75,6 +75,20 @@ static void test_column(void)
 	still.last.device = still.first.device;
 	is_int(device_clock_convert(&still, column, 3, NEVER), -ERANGE, "a clock that stands still is no clock");
 	is_int(column[0], 7, "and converts nothing");
+}
+
+/* 32 bits at 156.25 MHz last 27.49 s; what does not say its rate may have 1 GHz, and 4.29 s. */
+static void test_lost(void)
+{
+	struct device_clock c = {.counter = {UINT32_MAX, 156250000}};
+
+	ok(!device_clock_is_lost(&c, 27400000000) && device_clock_is_lost(&c, 27500000000),
+	   "a counter that has gone round is not believed");
+	c.counter.hz = 0;
+	ok(!device_clock_is_lost(&c, 4290000000) && device_clock_is_lost(&c, 4300000000),
+	   "one of an unknown rate may be the fastest");
+	c.counter.mask = UINT64_MAX;
+	ok(!device_clock_is_lost(&c, INT64_MAX), "64 bits last for ever");
 }
 
 struct slow {
@@ -114,6 +128,7 @@ int main(void)
 	test_truth("64 bits", (struct device){1.5, UINT64_MAX - 5, 64}, 0, 1000000000, 2);
 	test_bound();
 	test_column();
+	test_lost();
 	test_read();
 	return done_testing();
 }

@@ -184,6 +184,11 @@ static void t_send_before_stamps_were_counted(struct facts *f)
 		json_object_del(json_object_get(json_array_get(f->counters, i), "sink"), "overwritten_stamps");
 }
 
+static void lost_device_clock(struct facts *f)
+{
+	set_counter(f, 1, "sink", "device_clock_lost", 1);
+}
+
 static void duplicate(struct facts *f)
 {
 	set_counter(f, 0, "sink", "duplicates", 1);
@@ -663,6 +668,9 @@ static const struct row {
      "repetitions)",
      NULL},
     {"a run of before such stamps were counted", t_send_before_stamps_were_counted, NULL, NULL},
+    {"a device's clock that was lost", lost_device_clock, NULL,
+     "1 repetition without the device's stamps: its clock could not be read, stood still, or may have wrapped around "
+     "(sink, 1 of 3 repetitions)"},
     {"a duplicate", duplicate, "1 message received more than once (sink, 1 of 3 repetitions)", NULL},
     {"a migration", migration, NULL, "2 migrations of the polling thread to another CPU (sink, 1 of 3 repetitions)"},
     {"a migration in event mode", migration_of_a_sleeper, NULL, NULL},

@@ -122,7 +122,7 @@ static int prepare_transport(struct endpoint *ep, struct err *e)
 	int rc = ops->prepare(ep->transport, e);
 
 	if (!rc && ep->flow.config.device_stamps)
-		rc = ops->read_clock(ep->transport, &ep->device_clock.first, &ep->device_clock.mask, e);
+		rc = ops->read_clock(ep->transport, &ep->device_clock.first, &ep->device_clock.counter, e);
 	if (rc)
 		return rc;
 	json_decref(ep->device_before);

@@ -65,7 +65,7 @@ static bool is_by_device(const struct endpoint *ep, unsigned column)
 	return is_recorded_with(ep, column, KERNEL_BY_DEVICE) || is_recorded_with(ep, column, KERNEL_STAGES);
 }
 
-/* Convert the device's stamps from its clock to the tick counter. If that is not possible, remove them. */
+/* Convert the device's stamps from its clock to the tick counter. If that is not possible, remove them, and count that. */
 static void convert_device_stamps(struct endpoint *ep)
 {
 	struct device_clock *c = &ep->device_clock;
@@ -73,7 +73,8 @@ static void convert_device_stamps(struct endpoint *ep)
 
 	if (!ep->flow.config.device_stamps)
 		return;
-	good = ep->flow.transport->read_clock(ep->transport, &c->last, &c->mask, NULL) == 0;
+	good = ep->flow.transport->read_clock(ep->transport, &c->last, &c->counter, NULL) == 0 &&
+	       !device_clock_is_lost(c, ticks_to_ns(ep, c->last.after - c->first.before));
 	for (unsigned i = 0; good && i < ep->recorder.columns; i++)
 		if (is_by_device(ep, i))
 			good =
@@ -82,6 +83,7 @@ static void convert_device_stamps(struct endpoint *ep)
 		blank_columns(ep, KERNEL_BY_DEVICE);
 		blank_columns(ep, KERNEL_STAGES);
 	}
+	ep->worker.counters.device_clock_lost = !good;
 	ep->worker.counters.device_clock_error_ns = ticks_to_ns(ep, device_clock_error(c));
 }
 

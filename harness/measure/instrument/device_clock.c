@@ -4,7 +4,8 @@
 
 #include "measure/instrument/clock.h"
 
-#define TRIES 16
+#define TRIES	16
+#define HZ_MOST 1000000000 /* of all known devices, which count nanoseconds or less */
 
 int device_clock_read(int (*read)(void *device, uint64_t *now), void *device, struct device_clock_reading *out)
 {
@@ -31,7 +32,7 @@ static int64_t middle(const struct device_clock_reading *r)
 /* Device ticks from `a` to `b`, across a wrap. */
 static uint64_t elapsed(const struct device_clock *c, uint64_t a, uint64_t b)
 {
-	return (b - a) & c->mask;
+	return (b - a) & c->counter.mask;
 }
 
 int64_t device_clock_ticks(const struct device_clock *c, uint64_t stamp)
@@ -48,6 +49,13 @@ int64_t device_clock_error(const struct device_clock *c)
 	int64_t first = c->first.after - c->first.before, last = c->last.after - c->last.before;
 
 	return (first > last ? first : last) / 2;
+}
+
+bool device_clock_is_lost(const struct device_clock *c, int64_t ns)
+{
+	const uint64_t hz = c->counter.hz ? c->counter.hz : HZ_MOST;
+
+	return (double)ns * (double)hz / 1e9 >= (double)c->counter.mask;
 }
 
 int device_clock_convert(const struct device_clock *c, int64_t *column, uint64_t count, int64_t blank)

@@ -9,6 +9,7 @@
 #ifndef KBLAT_INSTRUMENT_DEVICE_CLOCK_H
 #define KBLAT_INSTRUMENT_DEVICE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A reading of the device's clock, with the tick counter immediately before and after it. */
@@ -17,8 +18,14 @@ struct device_clock_reading {
 	int64_t before, after;
 };
 
+/* What is known about the device's counter. */
+struct device_counter {
+	uint64_t mask; /* its bits: it wraps around */
+	uint64_t hz;   /* its ticks per second, about; 0: unknown */
+};
+
 struct device_clock {
-	uint64_t mask; /* the bits of the device's counter, which wraps around */
+	struct device_counter counter;
 	struct device_clock_reading first, last;
 };
 
@@ -31,6 +38,10 @@ int64_t device_clock_ticks(const struct device_clock *c, uint64_t stamp);
 
 /* The largest error of a converted stamp, in ticks, if the drift of both clocks is linear. */
 int64_t device_clock_error(const struct device_clock *c);
+
+/* May the counter have wrapped more than once between the two readings, which are `ns` apart? Then the stamps in between
+ * mean nothing. */
+bool device_clock_is_lost(const struct device_clock *c, int64_t ns);
 
 /* A column of stamps, in place; entries that are `blank` stay. -ERANGE, and nothing is changed, if the device's clock
  * stood still between the two readings. */

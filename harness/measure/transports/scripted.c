@@ -294,7 +294,7 @@ static int scripted_prepare(struct transport *transport, struct err *e)
 }
 
 /* Called before the first message, and long after the last one. */
-static int scripted_read_clock(struct transport *transport, struct device_clock_reading *now, uint64_t *mask,
+static int scripted_read_clock(struct transport *transport, struct device_clock_reading *now, struct device_counter *counter,
 			       struct err *e)
 {
 	const struct scripted *t = (const struct scripted *)transport;
@@ -302,7 +302,7 @@ static int scripted_read_clock(struct transport *transport, struct device_clock_
 
 	(void)e;
 	*now = (struct device_clock_reading){scripted_device_time(at), at, at};
-	*mask = SCRIPTED_CLOCK_MASK;
+	*counter = (struct device_counter){.mask = SCRIPTED_CLOCK_MASK, .hz = SCRIPTED_CLOCK_HZ};
 	return 0;
 }
 

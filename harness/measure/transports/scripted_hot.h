@@ -137,6 +137,7 @@ static inline int scripted_poll_recv(struct scripted *t, uint32_t *seq)
 
 #define TRANSPORT_STAMPS	    1
 #define TRANSPORT_POST_IS_A_SYSCALL /* it is not used for measurements, so one instance of each loop is enough */
+#define SCRIPTED_CLOCK_HZ	    4000000000
 #define SCRIPTED_CLOCK_MASK	    ((1ULL << 48) - 1)
 
 static inline uint64_t scripted_device_time(int64_t ns)

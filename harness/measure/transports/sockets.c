@@ -371,13 +371,13 @@ json_t *sockets_device_counters(const struct transport *transport)
 }
 
 /* The last message's stamps may come after everything else. */
-int sockets_read_clock(struct transport *transport, struct device_clock_reading *now, uint64_t *mask, struct err *e)
+int sockets_read_clock(struct transport *transport, struct device_clock_reading *now, struct device_counter *counter, struct err *e)
 {
 	struct socket_transport *t = (struct socket_transport *)transport;
 
 	if (t->stages.has_begun)
 		stages_await(&t->stages, t->end.fd, t->frames.sent);
-	return stages_read_clock(&t->stages, t->end.object, now, mask, e);
+	return stages_read_clock(&t->stages, t->end.object, now, counter, e);
 }
 
 void sockets_set_column(struct transport *transport, const char *name, int64_t *data, uint64_t count)

@@ -246,7 +246,7 @@ static int read_realtime(void *unused, uint64_t *now)
 }
 
 /* Between the two readings of a repetition the clock must not have been set. */
-int stages_read_clock(struct stages *s, const char *object, struct device_clock_reading *now, uint64_t *mask,
+int stages_read_clock(struct stages *s, const char *object, struct device_clock_reading *now, struct device_counter *counter,
 		      struct err *e)
 {
 	const int64_t offset_ns = realtime_offset_ns();
@@ -256,6 +256,6 @@ int stages_read_clock(struct stages *s, const char *object, struct device_clock_
 			       "the system's clock was set meanwhile");
 	s->has_begun = true;
 	s->offset_ns = offset_ns;
-	*mask = EVERY_BIT;
+	*counter = (struct device_counter){.mask = EVERY_BIT, .hz = 1000000000};
 	return device_clock_read(read_realtime, NULL, now);
 }

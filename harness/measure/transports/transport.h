@@ -60,6 +60,7 @@
 #include "common/opt.h"
 
 struct device_clock_reading;
+struct device_counter;
 struct err;
 
 enum role { ROLE_SOURCE, ROLE_SINK };
@@ -204,9 +205,10 @@ struct transport_ops {
 	/* Called by each measuring thread when its loop has ended: ends what belongs to this thread. NULL: nothing does. */
 	void (*leave)(struct transport *t);
 
-	/* Reads the clock of device_stamps together with the tick counter, and returns its width as a mask. Called
+	/* Reads the clock of device_stamps together with the tick counter, and returns what is known about it. Called
 	 * between repetitions. NULL: there is no such clock. */
-	int (*read_clock)(struct transport *t, struct device_clock_reading *now, uint64_t *mask, struct err *e);
+	int (*read_clock)(struct transport *t, struct device_clock_reading *now, struct device_counter *counter,
+			  struct err *e);
 
 	/* Where stamps that the loops do not store themselves go in the next repetition: a column of the recorder, by
 	 * its name. Those of other names are ignored. NULL: there are none. */

@@ -23,13 +23,13 @@
  * (ibv_query_rt_values_ex(3)). Which moment is stamped depends on the device: ConnectX stamps when it
  * writes the completion.
  */
-static int query_mask(struct verbs *t, uint64_t *mask)
+static int query_counter(struct verbs *t, struct device_counter *counter)
 {
 	struct ibv_device_attr_ex attr;
 
 	if (ibv_query_device_ex(t->context, NULL, &attr) || !attr.completion_timestamp_mask)
 		return -EOPNOTSUPP;
-	*mask = attr.completion_timestamp_mask;
+	*counter = (struct device_counter){.mask = attr.completion_timestamp_mask, .hz = attr.hca_core_clock * 1000};
 	return 0;
 }
 
@@ -59,9 +59,10 @@ static int read_raw(void *argument, uint64_t *now)
 static bool verbs_has_stamps(struct verbs *t)
 {
 	struct ibv_cq_ex *cq;
-	uint64_t mask, now;
+	struct device_counter counter;
+	uint64_t now;
 
-	if (query_mask(t, &mask) || read_raw(t, &now))
+	if (query_counter(t, &counter) || read_raw(t, &now))
 		return false;
 	cq = create(t, NULL, 1);
 	return cq && !ibv_destroy_cq(ibv_cq_ex_to_cq(cq));
@@ -73,7 +74,7 @@ static int verbs_stamped_cq(struct verbs *t, struct verbs_cq *q, uint32_t depth,
 {
 	uint64_t now;
 
-	if (query_mask(t, &t->clock_mask))
+	if (query_counter(t, &t->counter))
 		return err_set(e, -EOPNOTSUPP, STATUS_IMPOSSIBLE, t->object, NULL,
 			       "with t_hw, the device must stamp its completions: its completion_timestamp_mask is 0");
 	if (read_raw(t, &now))
@@ -86,12 +87,12 @@ static int verbs_stamped_cq(struct verbs *t, struct verbs_cq *q, uint32_t depth,
 	return 0;
 }
 
-int verbs_read_clock(struct transport *transport, struct device_clock_reading *now, uint64_t *mask, struct err *e)
+int verbs_read_clock(struct transport *transport, struct device_clock_reading *now, struct device_counter *counter, struct err *e)
 {
 	struct verbs *t = (struct verbs *)transport;
 	int rc = device_clock_read(read_raw, t, now);
 
-	*mask = t->clock_mask;
+	*counter = t->counter;
 	return rc ? err_sys(e, rc, t->object, "read the device's clock") : 0;
 }
 

@@ -35,6 +35,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "measure/instrument/device_clock.h"
 #include "measure/instrument/memory.h"
 #include "measure/transports/verbs_device.h"
 #include "measure/transports/verbs_settings.h"
@@ -219,7 +220,7 @@ struct verbs {
 	uint32_t psn, qkey;    /* this side's, random */
 	uint32_t peer_qp_num;
 	struct ibv_ah *ah;   /* ud, of the peer */
-	uint64_t clock_mask; /* of the device's clock */
+	struct device_counter counter; /* of the device's clock */
 	bool is_filled;	     /* the receive queue was filled by the first prepare() */
 	struct verbs_cm cm;
 	struct verbs_watch watch;
