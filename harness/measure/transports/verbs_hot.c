@@ -38,6 +38,7 @@ void verbs_note_completion(struct verbs_fault *f, int polled, const struct ibv_w
 }
 
 /* What users can do about common errors. */
+#define UNEXPECTED "kblat never asks for what can end so: look into the device's driver and firmware, and the kernel's log"
 static const struct {
 	enum ibv_wc_status status;
 	const char *hint;
@@ -47,11 +48,17 @@ static const struct {
     {IBV_WC_LOC_PROT_ERR, "the buffer lies outside of its memory region"},
     {IBV_WC_WR_FLUSH_ERR,
      "the queue pair was already in the error state; look for an earlier failure, or one on the other side"},
+    {IBV_WC_BAD_RESP_ERR, "the other side's answer made no sense; do both adapters have current firmware?"},
+    {IBV_WC_LOC_ACCESS_ERR, "a message was written where this side does not allow it; was it meant for another?"},
     {IBV_WC_REM_INV_REQ_ERR, "the receiver's buffer is too small, or the operation is not allowed there"},
     {IBV_WC_REM_ACCESS_ERR, "the receiver's memory region does not allow it"},
+    {IBV_WC_REM_OP_ERR, "the other side's device could not carry it out; see how that side failed, and its kernel's log"},
     {IBV_WC_RETRY_EXC_ERR, "the other side did not answer: it has ended, or the path to it is broken"},
     {IBV_WC_RNR_RETRY_EXC_ERR, "the other side had no receive buffer posted; more depth or a faster receiver helps"},
+    {IBV_WC_REM_ABORT_ERR, "the other side has given the operation up; see how that side failed"},
     {IBV_WC_FATAL_ERR, "the device has failed or is gone; see the kernel's log"},
+    {IBV_WC_RESP_TIMEOUT_ERR, "the other side's answer came too late; the path is overloaded or broken, or ack_timeout too short"},
+    {IBV_WC_GENERAL_ERR, "the device does not say why; see its vendor error, and the kernel's log"},
 };
 
 static const char *hint_for(enum ibv_wc_status status)
@@ -59,7 +66,7 @@ static const char *hint_for(enum ibv_wc_status status)
 	for (size_t i = 0; i < COUNT(hints); i++)
 		if (hints[i].status == status)
 			return hints[i].hint;
-	return "see ibv_poll_cq(3)";
+	return UNEXPECTED;
 }
 
 static int failure_tell(const struct verbs *t, const struct verbs_fault *f, const char *queue, struct err *e)
@@ -78,8 +85,8 @@ static int failure_tell(const struct verbs *t, const struct verbs_fault *f, cons
 				       "what has been read; use shorter bursts, more recv_depth, or op write_imm");
 		return err_sys(e, f->rc, t->object, operation);
 	}
-	snprintf(object, sizeof(object), "%s: work completion %" PRIu64 " (%s queue of qp 0x%x)", t->object, f->wr_id,
-		 queue, t->qp->qp_num);
+	snprintf(object, sizeof(object), "%s: work completion %" PRIu64 " (%s queue of qp 0x%x, op %s)", t->object,
+		 f->wr_id, queue, t->qp->qp_num, t->operation->name);
 	return err_set(e, f->rc, STATUS_FAILED, object, NULL, "%s (%d, vendor error 0x%x); %s",
 		       ibv_wc_status_str(f->status), (int)f->status, f->vendor_error, hint_for(f->status));
 }
