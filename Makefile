@@ -114,7 +114,7 @@ test:
 SUITES :=
 coverage:
 	@common/deps build run test
-	@$(MAKE) --no-print-directory -j$(CPUS) COV=1 BUILD=$(BUILD)/cov all units $(BUILD)/cov/registers.so $(BUILD)/cov/past_kernel.so
+	@$(MAKE) --no-print-directory -j$(CPUS) COV=1 BUILD=$(BUILD)/cov all units $(addprefix $(BUILD)/cov/,registers.so past_kernel.so adapter.so vm-verbs-test)
 	@find $(BUILD)/cov -name '*.gcda' -delete
 	@GCOV_ERROR_FILE=/dev/null tests/leftovers tests/run --suites '$(or $(SUITES),all)' $(BUILD)/cov || echo 'some tests failed: their counts are in the table all the same'
 	@tests/coverage/table $(BUILD)/cov
@@ -271,7 +271,7 @@ package-test:
 	@tests/package/run $(BUILD)
 
 units: $(UNIT)
-tests: all units $(if $(SAN),fuzzers,$(BUILD)/vm-verbs-test $(BUILD)/vm-host-view $(BUILD)/registers.so) $(BUILD)/past_kernel.so
+tests: all units $(if $(SAN),fuzzers,$(BUILD)/vm-host-view $(BUILD)/registers.so) $(BUILD)/past_kernel.so $(BUILD)/adapter.so $(BUILD)/vm-verbs-test
 sanitized:
 	@$(MAKE) --no-print-directory tests SAN=1 BUILD=$(BUILD)/san
 fuzzers: $(FUZZERS) $(BUILD)/fuzz/machine/run
@@ -386,6 +386,12 @@ $(BUILD)/registers.so $(BUILD)/past_kernel.so: $(BUILD)/%.so: tests/cli/%.c
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(ALL_CPPFLAGS) -O2 -fPIC -shared -o $@ $<
+
+# In place of libibverbs and librdmacm, for tests (tests/model/adapter.h); likewise.
+$(BUILD)/adapter.so: $(wildcard tests/model/*.c) tests/model/adapter.h
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -pthread -I. -Iharness $(WARN) -Wno-missing-prototypes -O2 -g1 -fPIC -shared -Wl,-z,now -o $@ $(filter %.c,$^)
 
 clean:
 	rm -rf $(BUILD)

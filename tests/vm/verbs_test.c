@@ -1415,8 +1415,8 @@ int main(int argc, char **argv)
 	sigaction(SIGUSR1, &wake, NULL);
 	if (argc > 1 && !strcmp(argv[1], "without-device"))
 		return test_without_device();
-	test_memlock();
 	test_devices();
+	test_memlock();
 	test_granted("qp=ud connect=rdmacm", 4096);
 	int files = open_files();
 

@@ -294,8 +294,8 @@ static int scripted_prepare(struct transport *transport, struct err *e)
 }
 
 /* Called before the first message, and long after the last one. */
-static int scripted_read_clock(struct transport *transport, struct device_clock_reading *now, struct device_counter *counter,
-			       struct err *e)
+static int scripted_read_clock(struct transport *transport, struct device_clock_reading *now,
+			       struct device_counter *counter, struct err *e)
 {
 	const struct scripted *t = (const struct scripted *)transport;
 	int64_t at = t->stamp ? t->stamp + 1000000000 : 0;

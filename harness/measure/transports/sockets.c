@@ -371,7 +371,8 @@ json_t *sockets_device_counters(const struct transport *transport)
 }
 
 /* The last message's stamps may come after everything else. */
-int sockets_read_clock(struct transport *transport, struct device_clock_reading *now, struct device_counter *counter, struct err *e)
+int sockets_read_clock(struct transport *transport, struct device_clock_reading *now, struct device_counter *counter,
+		       struct err *e)
 {
 	struct socket_transport *t = (struct socket_transport *)transport;
 

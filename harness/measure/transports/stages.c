@@ -246,8 +246,8 @@ static int read_realtime(void *unused, uint64_t *now)
 }
 
 /* Between the two readings of a repetition the clock must not have been set. */
-int stages_read_clock(struct stages *s, const char *object, struct device_clock_reading *now, struct device_counter *counter,
-		      struct err *e)
+int stages_read_clock(struct stages *s, const char *object, struct device_clock_reading *now,
+		      struct device_counter *counter, struct err *e)
 {
 	const int64_t offset_ns = realtime_offset_ns();
 

@@ -46,7 +46,7 @@ void stages_await(struct stages *s, int fd, uint32_t last);
 ssize_t stages_recv(int fd, void *to, size_t size, int flags, uint64_t *stamp);
 
 /* See transport_ops.read_clock. */
-int stages_read_clock(struct stages *s, const char *object, struct device_clock_reading *now, struct device_counter *counter,
-		      struct err *e);
+int stages_read_clock(struct stages *s, const char *object, struct device_clock_reading *now,
+		      struct device_counter *counter, struct err *e);
 
 #endif

@@ -38,7 +38,8 @@ void verbs_note_completion(struct verbs_fault *f, int polled, const struct ibv_w
 }
 
 /* What users can do about common errors. */
-#define UNEXPECTED "kblat never asks for what can end so: look into the device's driver and firmware, and the kernel's log"
+#define UNEXPECTED                                                                                                     \
+	"kblat never asks for what can end so: look into the device's driver and firmware, and the kernel's log"
 static const struct {
 	enum ibv_wc_status status;
 	const char *hint;
@@ -52,12 +53,14 @@ static const struct {
     {IBV_WC_LOC_ACCESS_ERR, "a message was written where this side does not allow it; was it meant for another?"},
     {IBV_WC_REM_INV_REQ_ERR, "the receiver's buffer is too small, or the operation is not allowed there"},
     {IBV_WC_REM_ACCESS_ERR, "the receiver's memory region does not allow it"},
-    {IBV_WC_REM_OP_ERR, "the other side's device could not carry it out; see how that side failed, and its kernel's log"},
+    {IBV_WC_REM_OP_ERR,
+     "the other side's device could not carry it out; see how that side failed, and its kernel's log"},
     {IBV_WC_RETRY_EXC_ERR, "the other side did not answer: it has ended, or the path to it is broken"},
     {IBV_WC_RNR_RETRY_EXC_ERR, "the other side had no receive buffer posted; more depth or a faster receiver helps"},
     {IBV_WC_REM_ABORT_ERR, "the other side has given the operation up; see how that side failed"},
     {IBV_WC_FATAL_ERR, "the device has failed or is gone; see the kernel's log"},
-    {IBV_WC_RESP_TIMEOUT_ERR, "the other side's answer came too late; the path is overloaded or broken, or ack_timeout too short"},
+    {IBV_WC_RESP_TIMEOUT_ERR,
+     "the other side's answer came too late; the path is overloaded or broken, or ack_timeout too short"},
     {IBV_WC_GENERAL_ERR, "the device does not say why; see its vendor error, and the kernel's log"},
 };
 

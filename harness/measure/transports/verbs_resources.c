@@ -87,7 +87,8 @@ static int verbs_stamped_cq(struct verbs *t, struct verbs_cq *q, uint32_t depth,
 	return 0;
 }
 
-int verbs_read_clock(struct transport *transport, struct device_clock_reading *now, struct device_counter *counter, struct err *e)
+int verbs_read_clock(struct transport *transport, struct device_clock_reading *now, struct device_counter *counter,
+		     struct err *e)
 {
 	struct verbs *t = (struct verbs *)transport;
 	int rc = device_clock_read(read_raw, t, now);

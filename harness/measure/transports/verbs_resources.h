@@ -25,6 +25,7 @@ void verbs_fill_retry(const struct verbs *t, struct ibv_qp_attr *a);
 int verbs_aim(struct verbs *t, struct ibv_ah_attr *attr, uint32_t qp_num, uint32_t qkey, struct err *e);
 
 /* See transport_ops.read_clock. */
-int verbs_read_clock(struct transport *transport, struct device_clock_reading *now, struct device_counter *counter, struct err *e);
+int verbs_read_clock(struct transport *transport, struct device_clock_reading *now, struct device_counter *counter,
+		     struct err *e);
 
 #endif

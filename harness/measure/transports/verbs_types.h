@@ -219,9 +219,9 @@ struct verbs {
 	struct ibv_qp_cap cap; /* as granted */
 	uint32_t psn, qkey;    /* this side's, random */
 	uint32_t peer_qp_num;
-	struct ibv_ah *ah;   /* ud, of the peer */
+	struct ibv_ah *ah;	       /* ud, of the peer */
 	struct device_counter counter; /* of the device's clock */
-	bool is_filled;	     /* the receive queue was filled by the first prepare() */
+	bool is_filled;		       /* the receive queue was filled by the first prepare() */
 	struct verbs_cm cm;
 	struct verbs_watch watch;
 
