@@ -21,6 +21,22 @@ load helper
 	assert_eq "$(json "${lines[-1]}/summary.json" 'd["points"][0]["rate"]["link_share"]')" None
 }
 
+@test "a sink that works on each message answers that much later" {
+	spec serve <<-'YAML'
+		settings: {kernel: pingpong, transport: udp, poll: [busy, event], size: 100B, messages: 50, repetitions: 1, warmup: 5, check: yes, serve: [0ns, 300us]}
+	YAML
+	run "$KBLAT" run serve.yaml --out runs
+	run_dir=${lines[-1]}
+	assert_eq "$(json "$run_dir/summary.json" '[p["metrics"]["rtt_ns"]["min"] >= 300000 for p in d["points"] if p["params"]["serve_ns"]]')" "[True, True]"
+	assert_eq "$(json "$run_dir/summary.json" '[p["metrics"]["rtt_ns"]["min"] < 300000 for p in d["points"] if not p["params"]["serve_ns"]]')" "[True, True]"
+	rm -r runs
+	refuses serve <<-'LINES'
+		serve=2s|serve
+		serve=1s lost_after=500ms|serve 1000000000 ns and lost_after 500000000 ns: the message is given up before it is answered
+		serve=1us transport=scripted poll=busy|serve and transport scripted: a computation takes real time
+	LINES
+}
+
 # charge_alike: measures one and five repetitions with ./charged, and compares both accounts.
 charge_alike() {
 	for reps in 1 5; do

@@ -22,6 +22,8 @@ static const struct opt pingpong_options[] = {
      "payload of a message, and of its answer unless `answer` is set"},
     {"answer", OPT_BYTES, FIELD(answer), "0B", 0, 1 << 30, NULL,
      "payload of an answer, such as the data of a read or the confirmation of a write; 0: as large as the message"},
+    {"serve", OPT_TIME, FIELD(serve), "0ns", 0, 1000000000, NULL,
+     "how long the sink works on each message before it answers, as a server does"},
     {"duration", OPT_TIME, FIELD(duration), "0ns", 0, 3600000000000, NULL,
      "time limit of a repetition, if `messages` are not done before; 0: none"},
     {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 3600000000000, NULL, "time from an answer to the next message"},
@@ -98,13 +100,17 @@ static int pingpong_check(const void *settings, const struct transport_config *c
 {
 	const struct pingpong_settings *s = settings;
 
-	(void)traits;
 	if (config->answer && !config->ops->answers_differ)
 		snprintf(why, why_size, "answer %lld and transport %s: all its messages have the size %lld",
 			 (long long)s->answer, config->ops->name, (long long)s->size);
-	else if (s->work && config->ops->has_own_clock)
-		snprintf(why, why_size, "work and transport %s: a computation takes real time, and this time is not",
-			 config->ops->name);
+	else if (s->serve >= s->lost_after && !traits->is_reliable)
+		snprintf(why, why_size,
+			 "serve %lld ns and lost_after %lld ns: the message is given up before it is "
+			 "answered; use a longer lost_after",
+			 (long long)s->serve, (long long)s->lost_after);
+	else if ((s->work || s->serve) && config->ops->has_own_clock)
+		snprintf(why, why_size, "%s and transport %s: a computation takes real time, and this time is not",
+			 s->work ? "work" : "serve", config->ops->name);
 	else
 		return 0;
 	return -EINVAL;
@@ -114,8 +120,9 @@ static struct kernel_demand pingpong_demand(const void *settings, int64_t messag
 {
 	const struct pingpong_settings *s = settings;
 
-	return (struct kernel_demand){
-	    .paced_ns = warm_up ? 0 : messages * s->pause, .ways = 2 * messages, .limit_ns = s->duration};
+	return (struct kernel_demand){.paced_ns = messages * s->serve + (warm_up ? 0 : messages * s->pause),
+				      .ways = 2 * messages,
+				      .limit_ns = s->duration};
 }
 
 /* --- a computation beside the messages --- */

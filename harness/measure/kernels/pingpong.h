@@ -16,6 +16,7 @@ struct pingpong_settings {
 	int release; /* enum pingpong_release */
 	bool turn, check, work;
 	int64_t answer; /* 0: as large as a message */
+	int64_t serve;
 };
 
 /* When the buffer of a received message is released: after or before posting. */

@@ -7,7 +7,7 @@
 #include "measure/kernels/round_trip.h"
 
 /* Choices made at set-up, constant in each instance. The two lowest bits are the poll mode. */
-enum { CHECKS = 4, RELEASES_BEFORE = 8, STAMPS_TURN = 16 };
+enum { CHECKS = 4, RELEASES_BEFORE = 8, STAMPS_TURN = 16, SERVES = 32 };
 
 ALWAYS size_t pingpong_answer_bytes(const struct pingpong_settings *s)
 {
@@ -81,7 +81,7 @@ ALWAYS int pingpong_run_source(struct worker *w, void *state, const unsigned cho
 }
 
 #define PINGPONG_CAN_BE(choices)      (choices < 2 * CHECKS && (choices & 3) <= POLL_ADAPTIVE)
-#define PINGPONG_SINK_CAN_BE(choices) (choices < 2 * STAMPS_TURN && (choices & 3) <= POLL_ADAPTIVE)
+#define PINGPONG_SINK_CAN_BE(choices) (choices < 2 * SERVES && (choices & 3) <= POLL_ADAPTIVE)
 
 static unsigned pingpong_choices(const struct worker *w)
 {
@@ -104,12 +104,30 @@ static int pingpong_source(struct worker *w)
 	return round_trip_run(w, w->poll_recv != POLL_BUSY, s->lost_after, pingpong_choose_source);
 }
 
+ALWAYS void pingpong_serve(struct TRANSPORT *t, int64_t ticks)
+{
+	const int64_t until = T(begin)(t) + ticks;
+
+	while (T(pause)(t, until) < until)
+		;
+}
+
+ALWAYS void pingpong_check_and_fill(struct worker *w, struct TRANSPORT *t, uint32_t seq)
+{
+	const struct pingpong_settings *s = w->settings;
+
+	if (!payload_is_right(T(recv_buffer)(t), (size_t)s->size - t->base.overhead, seq))
+		w->counters.bad_payloads++;
+	payload_fill(T(send_buffer)(t, seq), pingpong_answer_bytes(s) - t->base.overhead, seq);
+}
+
 ALWAYS int pingpong_run_sink(struct worker *w, void *state, const unsigned choices)
 {
 	const enum poll_mode mode = (enum poll_mode)(choices & 3);
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
 	const struct pingpong_settings *s = w->settings;
 	const uint32_t messages = w->messages;
+	const int64_t serve = clock_from_ns(&w->clock, s->serve);
 	int64_t since = T(begin)(t);
 	struct signals signals = signals_of(w);
 	int64_t *const t_turn = w->column[PINGPONG_T_TURN];
@@ -130,16 +148,15 @@ ALWAYS int pingpong_run_sink(struct worker *w, void *state, const unsigned choic
 		}
 		if (choices & STAMPS_TURN)
 			turn = T(end)(t);
-		if (choices & CHECKS) {
-			if (!payload_is_right(T(recv_buffer)(t), (size_t)s->size - t->base.overhead, seq))
-				w->counters.bad_payloads++;
-			payload_fill(T(send_buffer)(t, seq), pingpong_answer_bytes(s) - t->base.overhead, seq);
-		}
+		if (choices & CHECKS)
+			pingpong_check_and_fill(w, t, seq);
 		if (choices & RELEASES_BEFORE) {
 			rc = T(release)(t);
 			if (!likely(rc == 0))
 				break;
 		}
+		if (choices & SERVES)
+			pingpong_serve(t, serve);
 		rc = T(post)(t, seq, signal);
 		if (!likely(rc == 0))
 			break;
@@ -178,8 +195,9 @@ static int pingpong_sink(struct worker *w)
 	const struct pingpong_settings *s = w->settings;
 	const unsigned release = s->release == PINGPONG_RELEASE_BEFORE ? RELEASES_BEFORE : 0;
 	const unsigned turn = w->column[PINGPONG_T_TURN] ? STAMPS_TURN : 0;
+	const unsigned serves = s->serve ? SERVES : 0;
 
-	const int rc = LOOP_RUN(pingpong_run_sink, w, NULL, pingpong_choices(w) | release | turn);
+	const int rc = LOOP_RUN(pingpong_run_sink, w, NULL, pingpong_choices(w) | release | turn | serves);
 
 	if (w->side)
 		atomic_store(&((struct pingpong_side *)w->side)->has_ended, true);
