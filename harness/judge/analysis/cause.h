@@ -58,7 +58,7 @@ struct cause_share {
 	int64_t time;
 };
 
-#define CAUSE_SHARES 32
+#define CAUSE_SHARES 128
 
 struct cause_shares {
 	struct cause_share list[CAUSE_SHARES];
