@@ -104,7 +104,8 @@ NEEDS = {
         "sudo build/kblat trace --from PLACE --to PLACE -- COMMAND",
         "sudo kblat trace --from redis-server:processCommand --to redis-server:processCommand%return --for 16s -- redis-server",
         "sudo kblat trace --from redis-server:processCommand --to redis-server:processCommand%return --limit 1ms "
-        "--buffer 128MiB --for 16s --name redis -- redis-server --port 7777 --save ''",
+        "--buffer 128MiB --for 14s --pid PID", "sudo tests/bench/trace-truth build/kblat --first",
+        "sudo tests/bench/trace-truth build/kblat --quiet --seconds 6",
         "kblat trace --stamps -- chrt -f 1 ./traced 1000",
         "sudo apt install ./kblat_*.deb ./kbtune_*.deb",
     ],
