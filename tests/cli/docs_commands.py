@@ -121,7 +121,7 @@ NEEDS = {
         "tests/bench/import-alarms", "tests/bench/peers-wakeup", "tests/bench/peers-wakeup --priority 80", "tests/bench/peers-wakeup --guest",
         "tests/bench/explain-truth build/kblat --wakeups",
         "sudo kblat run experiments/wakeups", "make campaign", "make campaign HOURS=1 ONLY=kbtune-write,kblat-time",
-        "make kernel-ab OLD=6.1.0-47-amd64 NEW=6.1.0-56-amd64", "tests/fuzz/run --seconds 600 --keep build/fuzz/fuzz",
+        "make kernel-ab OLD=6.1.0-47-amd64 NEW=6.1.0-56-amd64", "make two-kernels", "tests/fuzz/run --seconds 600 --keep build/fuzz/fuzz",
         "kblat run experiments/thesis/oneway-busy --out baseline", "kblat run experiments/thesis/oneway-busy --out upgraded",
         "make fuzz SECONDS=240 ROUNDS=100 JOBS=2", "tests/fuzz/run --table build/fuzz/fuzz",
         "tests/vm/guest -- sh -c 'build/kblat run tests/bench/ring-memory --out runs; build/kblat summary runs/* --pattern'",

@@ -442,6 +442,11 @@ static enum status judge_boots(struct study *s, struct err *e)
 	return status;
 }
 
+static bool boots_has_ended(const struct study *s)
+{
+	return s->status != STUDY_RUNNING && s->status != STUDY_INTERRUPTED;
+}
+
 /* The answer so far, as far as there can be one. */
 static void print_so_far(const struct study *s)
 {
@@ -454,7 +459,7 @@ static void print_so_far(const struct study *s)
 		say_if(-EINVAL, &own);
 		return;
 	}
-	printf("so far: %s\n", c.answer);
+	printf("%s: %s\n", boots_has_ended(s) ? "answer" : "so far", c.answer);
 	comparison_free(&c);
 }
 
@@ -561,11 +566,6 @@ const struct study_kind boots_kind = {
 };
 
 /* --- the subcommand's other actions --- */
-
-static bool boots_has_ended(const struct study *s)
-{
-	return s->status != STUDY_RUNNING && s->status != STUDY_INTERRUPTED;
-}
 
 enum status boots_go(const struct study_request *r, struct err *e)
 {
