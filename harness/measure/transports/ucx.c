@@ -353,7 +353,13 @@ int ucx_poll_remote(struct ucx *t, uint32_t *seq)
 
 	if (w->completed == w->posted)
 		return ucx_serve(t);
+	/* A flush covers many puts: it waits until there are enough of them, or nothing was posted meanwhile. */
 	if (t->api == UCX_PUT && !t->flush) {
+		const bool may_grow = w->posted != t->seen && w->posted - w->completed < w->target.count / 2;
+
+		t->seen = w->posted;
+		if (may_grow)
+			return t->frames.fault.rc;
 		t->flush = ucx_library.worker_flush_nbx(t->worker, &plain);
 		if (UCS_PTR_IS_ERR(t->flush)) {
 			const ucs_status_t status = UCS_PTR_STATUS(t->flush);

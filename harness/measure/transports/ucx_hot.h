@@ -97,7 +97,7 @@ struct ucx {
 	ucp_rkey_h rkey;
 	void **requests; /* of gets and atomics, in turn; NULL: complete */
 	void *flush;	 /* of puts, or NULL; it covers the first `flushed` ones */
-	uint32_t flushed;
+	uint32_t flushed, seen; /* seen: puts that were posted when their completion was last asked for */
 	int fd;					    /* for waiting; -1: none */
 	bool is_armed;				    /* it reports what comes from now on */
 	char lane[UCX_LANE], expected[OPT_STR_MAX]; /* "posix/memory"; "" if anything is expected */
