@@ -60,6 +60,38 @@ keeps_all() {
 	assert_eq "$(completed)" 1
 }
 
+@test "a library that is too old, and lanes that cannot reach the other side, are named" {
+	echo 'int old;' >old.c
+	cc -shared -o libucp.so.0 old.c
+	cp libucp.so.0 libfabric.so.1
+	spec old <<-'YAML'
+		settings: {kernel: pingpong, messages: 20, repetitions: 1, warmup: 0, lost_after: 10s}
+		matrix:
+		  - {transport: [ucx, fabric]}
+	YAML
+	LD_LIBRARY_PATH=$PWD run "$KBLAT" run old.yaml --no-state --out runs
+	echo "$output"
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "libucp.so.0: cannot use: it has no function ucp_get_version_string; install the package libucx0"
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "libfabric.so.1: cannot use: it has no function fi_version; install the package libfabric1"
+	run "$KBLAT" run old.yaml --no-state --out runs --only transport=ucx --set tls=self --set lost_after=2s
+	echo "$output"
+	[ "$status" -ne 0 ]
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "ucx: cannot reach the other side: Destination is unreachable; \`tls\` and \`devices\` leave nothing that can carry messages"
+}
+
+# bats test_tags=long
+@test "one-sided operations with next to no memory that may be locked: they work, or the limit is named" {
+	spec locked <<-'YAML'
+		settings: {kernel: stream, messages: 200, repetitions: 1, warmup: 300, check: yes, size: 3000, depth: 8}
+		matrix:
+		  - {transport: ucx, api: put, tls: posix}
+		  - {transport: fabric, api: write, provider: shm}
+	YAML
+	run bash -c "ulimit -l 64; '$KBLAT' run locked.yaml --no-state --out runs"
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ] || [[ $output == *"ulimit -l"* ]]
+}
+
 # bats test_tags=long
 @test "UCX: what carried the messages is known, and a point whose messages took another lane is not valid" {
 	spec lanes <<-'YAML'

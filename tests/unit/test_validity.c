@@ -526,6 +526,16 @@ static void lane_with(struct facts *f, const char *lane, const char *expected, j
 	json_decref(moved);
 }
 
+static void other_version(struct facts *f)
+{
+	f->granted = json_pack("{s:{s:s}, s:{s:s}}", "source", "library", "1.13.1", "sink", "library", "1.17.0");
+}
+
+static void same_version(struct facts *f)
+{
+	f->granted = json_pack("{s:{s:s}, s:{s:s}}", "source", "library", "1.13.1", "sink", "library", "1.13.1");
+}
+
 static void memory_kept(struct facts *f)
 {
 	lane_with(f, "posix/memory.0", NULL, json_pack("{s:s, s:s}", "kind", "none", "name", ""),
@@ -751,6 +761,9 @@ static const struct row {
     {"a lane with another layer", lane_with_a_layer,
      "the messages were carried by tcp;ofi_rxm/lo, not by tcp;ofi_rxd (sink)", NULL},
     {"no lane is known", unknown_lane, "the messages were carried by an unknown lane, not by rc_verbs (source)", NULL},
+    {"two versions of a library", other_version, NULL,
+     "the two sides have different versions of the library: 1.13.1 and 1.17.0"},
+    {"one version of a library", same_version, NULL, NULL},
     {"memory that carried the messages, beside a busy interface", memory_kept, NULL, NULL},
     {"sockets instead of memory", memory_left,
      "the library says that posix/memory.0 carried the messages, but the process's sockets moved 38400 bytes for 6000 "

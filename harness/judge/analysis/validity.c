@@ -388,6 +388,16 @@ static bool lane_is(const char *lane, const char *expected)
 	return !strncmp(lane, expected, length) && strchr("/;", lane[length]);
 }
 
+static void judge_versions(const struct validity_facts *f, struct validity *out)
+{
+	const char *source = json_text(json_object_get(f->granted, side_names[SOURCE]), "library");
+	const char *sink = json_text(json_object_get(f->granted, side_names[SINK]), "library");
+
+	if (*source && *sink && strcmp(source, sink) != 0)
+		validity_say(out->warnings, "the two sides have different versions of the library: %.40s and %.40s",
+			     source, sink);
+}
+
 /* What carried the messages, according to the library that chose it. */
 static void judge_lane(const struct validity_facts *f, struct validity *out)
 {
@@ -900,8 +910,8 @@ static void judge_placement(const struct validity_facts *f, struct validity *out
 void validity_judge(const struct validity_facts *facts, struct validity *out)
 {
 	static void (*const judges[])(const struct validity_facts *, struct validity *) = {
-	    judge_counters, judge_loss,	     judge_pacing,	judge_way,   judge_lane,      judge_witness,
-	    judge_bypass,   judge_readiness, judge_connections, judge_clock, judge_placement,
+	    judge_counters, judge_loss,	  judge_pacing,	   judge_way,	      judge_lane,  judge_witness,
+	    judge_versions, judge_bypass, judge_readiness, judge_connections, judge_clock, judge_placement,
 	};
 
 	out->reasons = json_array();

@@ -95,11 +95,11 @@ struct ucx {
 	struct window window; /* of one-sided operations */
 	ucp_mem_h memory;     /* in which the window lies */
 	ucp_rkey_h rkey;
-	void **requests; /* of gets and atomics, in turn; NULL: complete */
-	void *flush;	 /* of puts, or NULL; it covers the first `flushed` ones */
+	void **requests;	/* of gets and atomics, in turn; NULL: complete */
+	void *flush;		/* of puts, or NULL; it covers the first `flushed` ones */
 	uint32_t flushed, seen; /* seen: puts that were posted when their completion was last asked for */
-	int fd;					    /* for waiting; -1: none */
-	bool is_armed;				    /* it reports what comes from now on */
+	int fd;			/* for waiting; -1: none */
+	bool is_armed;		/* it reports what comes from now on */
 	char lane[UCX_LANE], expected[OPT_STR_MAX]; /* "posix/memory"; "" if anything is expected */
 	json_t *lanes, *environment;
 	struct transport_config config;
