@@ -118,7 +118,7 @@ NEEDS = {
     "minutes": [
         "make", "make run", "make test", "make bench", "make fuzz", 'make fuzz SECONDS=1800 TARGETS="spec run"', "make deps",
         "make coverage", "make coverage SUITES='unit cli:kbtune-restore'", "tests/coverage/table build/cov",
-        "tests/bench/import-alarms", "tests/bench/peers-wakeup", "tests/bench/peers-wakeup --priority 80", "tests/bench/peers-wakeup --guest",
+        "tests/bench/import-alarms", "sudo tests/bench/peers-cards", "tests/bench/peers-wakeup", "tests/bench/peers-wakeup --priority 80", "tests/bench/peers-wakeup --guest",
         "tests/bench/explain-truth build/kblat --wakeups",
         "sudo kblat run experiments/wakeups", "make campaign", "make campaign HOURS=1 ONLY=kbtune-write,kblat-time",
         "make kernel-ab OLD=6.1.0-47-amd64 NEW=6.1.0-56-amd64", "make two-kernels", "tests/fuzz/run --seconds 600 --keep build/fuzz/fuzz",
