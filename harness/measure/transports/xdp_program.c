@@ -37,6 +37,7 @@
 #define TO_PASS		       32767
 #define UNLESS(s, value)       INSTRUCTION(BPF_JMP32 | BPF_JNE | BPF_K, s, 0, TO_PASS, value)
 #define UNLESS_SAME(a, b)      INSTRUCTION(BPF_JMP | BPF_JNE | BPF_X, a, b, TO_PASS, 0)
+#define IF_ANY(s, bits)	       INSTRUCTION(BPF_JMP32 | BPF_JSET | BPF_K, s, 0, TO_PASS, bits)
 #define IF_ABOVE(a, b)	       INSTRUCTION(BPF_JMP | BPF_JGT | BPF_X, a, b, TO_PASS, 0)
 #define IF_ZERO(s)	       INSTRUCTION(BPF_JMP | BPF_JEQ | BPF_K, s, 0, TO_PASS, 0)
 #define IF_EQUAL(s, value, to) INSTRUCTION(BPF_JMP32 | BPF_JEQ | BPF_K, s, 0, to, value)
@@ -45,8 +46,12 @@ enum { R0, R1, R2, R3, R4, R5, R6, R10 = 10 };
 
 #define PASS_SIZE 2 /* instructions at the end */
 
+/* Of a fragment; a message is in one frame. */
+#define MORE_FRAGMENTS	0x2000
+#define FRAGMENT_OFFSET 0x1fff
+
 /* Offsets in a frame. */
-enum { AT_TYPE = 12, AT_VERSION = 14, AT_PROTOCOL = 23, AT_ADDRESS = 30, AT_PORT = 36 };
+enum { AT_TYPE = 12, AT_VERSION = 14, AT_FRAGMENT = 20, AT_PROTOCOL = 23, AT_ADDRESS = 30, AT_PORT = 36 };
 
 static int xdp_load(struct xdp *t, const struct bpf_insn *made, size_t count, struct err *e)
 {
@@ -81,6 +86,8 @@ static int make_program(struct xdp *t, struct err *e)
 	    UNLESS(R4, htons(ETH_P_IP)),
 	    LOAD(BPF_B, R4, R2, AT_VERSION),
 	    UNLESS(R4, 0x45),
+	    LOAD(BPF_H, R4, R2, AT_FRAGMENT),
+	    IF_ANY(R4, htons(MORE_FRAGMENTS | FRAGMENT_OFFSET)),
 	    LOAD(BPF_B, R4, R2, AT_PROTOCOL),
 	    UNLESS(R4, IPPROTO_UDP),
 	    LOAD(BPF_W, R4, R2, AT_ADDRESS),
