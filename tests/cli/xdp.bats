@@ -209,3 +209,23 @@ small() {
 	await_measured
 	is_bare
 }
+
+# bats test_tags=long
+@test "an interface that is removed in the middle ends the point, and another MTU does not" {
+	small
+	between --set messages=10000000 --set duration=2s >out 2>err &
+	pid=$!
+	await_run are_attached
+	ip -n "$B" link set card mtu 1400
+	await_measured
+	between --set messages=10000000 --set duration=60s >out 2>err &
+	pid=$!
+	await_run are_attached
+	sleep 1
+	ip -n "$A" link del card
+	status=0
+	wait "$pid" || status=$?
+	cat out err
+	[ "$status" -eq 1 ]
+	assert_contains "$(cat out err)" "the interface is down, or was removed"
+}
