@@ -422,6 +422,12 @@ static int find_probes(struct program_run *p, struct err *e)
 		return 0;
 	for (enum probe_end end = PROBE_FROM; !rc && end < PROBE_ENDS; end++)
 		rc = probe_place_find(texts[end], &p->places[end], e);
+	/* Whoever may not set them is told before anything is created. */
+	if (!rc)
+		rc = probes_add(p->places, p->request->id, &p->probes, e);
+	if (!rc)
+		probes_remove(&p->probes);
+	*p->probes.system = '\0';
 	return rc;
 }
 
