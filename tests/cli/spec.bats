@@ -165,6 +165,19 @@ load helper
 	assert_contains "$output" "none of 4 points matches --only"
 	run "$KBLAT" run o.yaml --dry-run --only size=big
 	[ "$status" -eq 2 ]
+	# A setting of one name may have other values over another transport.
+	spec a <<-'YAML'
+		settings: {kernel: pingpong, messages: 10}
+		matrix:
+		  - {transport: ucx, api: [am, tag]}
+		  - {transport: fabric, api: [msg, tagged]}
+	YAML
+	run "$KBLAT" run a.yaml --dry-run --json --only api=tagged --only api=am
+	echo "$output" >p.json
+	assert_eq "$(json p.json '[(p["params"]["transport"], p["params"]["api"]) for p in d]')" "[('ucx', 'am'), ('fabric', 'tagged')]"
+	run "$KBLAT" run a.yaml --dry-run --only api=tagget
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "--only api=tagget: api must be one of"
 }
 
 @test "quick settings replace others where they are told to" {

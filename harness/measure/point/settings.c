@@ -122,6 +122,20 @@ const struct opt *setting_find_anywhere(const char *name, char *owner, size_t ow
 	return row;
 }
 
+void setting_each_named(const char *name, void (*each)(void *arg, const struct opt *row), void *arg)
+{
+	const struct opt *row = opt_find(common_options, name);
+
+	if (row || (row = opt_find(flow_options, name)))
+		each(arg, row);
+	for (size_t i = 0; kernels[i]; i++)
+		if ((row = opt_find(kernels[i]->options, name)))
+			each(arg, row);
+	for (size_t i = 0; transports[i]; i++)
+		if ((row = opt_find(transports[i]->options, name)))
+			each(arg, row);
+}
+
 const char *setting_cut_flow(const char *name, char *flow, size_t flow_size)
 {
 	const char *dot = strchr(name, '.');

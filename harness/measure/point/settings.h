@@ -54,6 +54,9 @@ const struct opt *setting_find(const struct kernel_ops *k, const struct transpor
  * transport verbs". NULL if there is none. */
 const struct opt *setting_find_anywhere(const char *name, char *owner, size_t owner_size);
 
+/* Call `each` for every row of that name: several kernels or transports may have one each. */
+void setting_each_named(const char *name, void (*each)(void *arg, const struct opt *row), void *arg);
+
 /* The nearest known setting to a misspelt one, or NULL. */
 const char *setting_suggest(const char *name);
 

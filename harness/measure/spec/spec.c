@@ -17,45 +17,80 @@
 #include "measure/spec/spec_points.h"
 
 struct filter {
-	const char *text;
-	char name[96];
-	char key[160];
-	json_t *value;
+	const char *text, *value;
+	char name[96], flow[FLOW_NAME_MAX];
+	json_t *wanted; /* {"key": [value, …]}: what the text means to each table that has such a setting */
+	char why[256];	/* the first table for which it means nothing */
 };
+
+static void filter_want(struct filter *f, const char *key, json_t *value)
+{
+	json_t *values = json_object_get(f->wanted, key);
+
+	if (!values) {
+		values = json_array();
+		json_object_set_new(f->wanted, key, values);
+	}
+	json_array_append_new(values, value);
+}
+
+static void filter_read_as(void *arg, const struct opt *row)
+{
+	char key[FLOW_NAME_MAX + 64], plain[64], why[sizeof(((struct filter *)0)->why)];
+	struct filter *f = arg;
+	json_t *value = opt_parse(row, f->value, why, sizeof(why));
+
+	snprintf(key, sizeof(key), "%s%s%s", f->flow, *f->flow ? "." : "", opt_key(row, plain, sizeof(plain)));
+	if (value)
+		filter_want(f, key, value);
+	else if (!*f->why)
+		memcpy(f->why, why, sizeof(why));
+}
 
 static bool filter_read(struct diag *d, const char *text, struct filter *f)
 {
-	const char *equals = strchr(text, '=');
-	char owner[64], why[256], flow[FLOW_NAME_MAX], plain[64];
-	const char *name;
+	const char *equals = strchr(text, '='), *name;
 
 	f->text = text;
-	f->value = NULL;
+	f->wanted = or_abort(json_object());
 	if (!equals || equals == text) {
 		diag_add(d, 0, 0, "--only %s: must be KEY=VALUE", text);
 		return false;
 	}
+	f->value = equals + 1;
 	snprintf(f->name, sizeof(f->name), "%.*s", (int)(equals - text), text);
-	snprintf(f->key, sizeof(f->key), "%s", f->name);
-	name = setting_cut_flow(f->name, flow, sizeof(flow));
+	name = setting_cut_flow(f->name, f->flow, sizeof(f->flow));
 	if (!strcmp(name, "kernel") || !strcmp(name, "transport")) {
-		f->value = json_string(equals + 1);
+		filter_want(f, f->name, json_string(f->value));
 		return true;
 	}
-	const struct opt *row = setting_find_anywhere(name, owner, sizeof(owner));
-
-	if (!row) {
+	setting_each_named(name, filter_read_as, f);
+	if (json_object_size(f->wanted))
+		return true;
+	if (*f->why) {
+		diag_add(d, 0, 0, "--only %s: %s %s", text, f->name, f->why);
+	} else {
 		char hint[SUGGESTION_MAX];
 
 		diag_add(d, 0, 0, "--only %s: unknown setting '%s'%s", text, f->name,
 			 suggestion(setting_suggest(name), hint, sizeof(hint)));
-		return false;
 	}
-	snprintf(f->key, sizeof(f->key), "%s%s%s", flow, *flow ? "." : "", opt_key(row, plain, sizeof(plain)));
-	f->value = opt_parse(row, equals + 1, why, sizeof(why));
-	if (!f->value)
-		diag_add(d, 0, 0, "--only %s: %s %s", text, f->name, why);
-	return f->value != NULL;
+	return false;
+}
+
+static bool filter_matches(const struct filter *f, const json_t *params)
+{
+	json_t *values, *value;
+	const char *key;
+	size_t i;
+
+	json_object_foreach (f->wanted, key, values) {
+		json_array_foreach (values, i, value) {
+			if (json_equal(json_object_get(params, key), value))
+				return true;
+		}
+	}
+	return false;
 }
 
 /* Filters on one key are alternatives; different keys must all match. */
@@ -66,7 +101,7 @@ static bool filters_match(const json_t *params, const struct filter *filters, si
 
 		for (size_t j = 0; j < count; j++)
 			if (!strcmp(filters[i].name, filters[j].name))
-				any |= json_equal(json_object_get(params, filters[j].key), filters[j].value);
+				any |= filter_matches(&filters[j], params);
 		if (!any)
 			return false;
 	}
@@ -118,7 +153,7 @@ static void spec_keep_points(struct spec *s, const struct spec_overrides *o, str
 	if (good && d->count == 0 && s->point_count == 0 && !o->set_applies)
 		diag_add(d, 0, 0, "none of %zu points matches --only", all);
 	for (size_t i = 0; i < o->only_count; i++)
-		json_decref(filters[i].value);
+		json_decref(filters[i].wanted);
 	free(filters);
 }
 
