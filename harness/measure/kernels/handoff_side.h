@@ -28,7 +28,8 @@ static size_t handoff_payload(const struct worker *w)
 
 /* --- the user's memory, registered for each message --- */
 
-static int handoff_hold(struct worker *w, struct TRANSPORT *t, struct memory *m, void **handle)
+static __attribute__((noinline)) int handoff_hold(struct worker *w, struct TRANSPORT *t, struct memory *m,
+						  void **handle)
 {
 	struct handoff_side *side = w->side;
 	const int rc = TRANSPORT_REGISTERS ? T(register_memory)(t, m->data, handoff_payload(w), handle)
@@ -41,7 +42,8 @@ static int handoff_hold(struct worker *w, struct TRANSPORT *t, struct memory *m,
 	return rc;
 }
 
-static int handoff_drop(struct worker *w, struct TRANSPORT *t, struct memory *m, void **handle)
+static __attribute__((noinline)) int handoff_drop(struct worker *w, struct TRANSPORT *t, struct memory *m,
+						  void **handle)
 {
 	struct handoff_side *side = w->side;
 	const int rc =
@@ -99,7 +101,7 @@ ALWAYS int handoff_drop_both(struct worker *w, struct TRANSPORT *t)
 }
 
 /* At the end of a repetition, which may have been stopped: what is still registered with the device. */
-static int handoff_drop_rest(struct worker *w, struct TRANSPORT *t, int rc)
+static __attribute__((noinline)) int handoff_drop_rest(struct worker *w, struct TRANSPORT *t, int rc)
 {
 	struct handoff_side *side = w->side;
 	int failed = side->in_handle ? handoff_drop_in(w, t) : 0;
@@ -441,10 +443,9 @@ ALWAYS int handoff_await_ack(struct worker *w, struct TRANSPORT *t, const struct
 
 	if (!(choices & HANDOFF_ACKS))
 		return 1;
-	if (!s->retry)
-		return handoff_await_ack_once(w, t, wait, seq, choices);
 	for (;;) {
-		once.deadline = T(begin)(t) + every;
+		if (every)
+			once.deadline = T(begin)(t) + every;
 		rc = handoff_await_ack_once(w, t, &once, seq, choices);
 		if (likely(rc) || once.deadline >= wait->deadline)
 			return rc;
