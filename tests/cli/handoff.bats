@@ -105,9 +105,10 @@ handoff() {
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	run_dir=${lines[-1]}
 	check_counters '[s[k] for s in (source, sink) for k in ("posted", "received", "bad_payloads")]' "[100, 100, 0, 100, 100, 0]"
-	# Six calls of the kernel are in each round trip: the fastest of a hundred with them is slower than the fastest without.
+	# Six calls of the kernel are in each round trip: the fastest of a hundred with them is slower than the fastest without, unless both wait for a
+	# messenger to be woken, which takes more than that.
 	json "$run_dir/summary.json" '[p["metrics"]["rtt_ns"]["min"] for p in d["points"]]'
-	assert_eq "$(json "$run_dir/summary.json" '[a["metrics"]["rtt_ns"]["min"] < b["metrics"]["rtt_ns"]["min"] for a, b in zip(d["points"][8::2], d["points"][9::2])]')" "[True, True, True, True]"
+	assert_eq "$(json "$run_dir/summary.json" '[a["metrics"]["rtt_ns"]["min"] < b["metrics"]["rtt_ns"]["min"] for a, b in zip(d["points"][8::4], d["points"][9::4])]')" "[True, True]"
 }
 
 # bats test_tags=long
