@@ -99,16 +99,17 @@ handoff() {
 	handoff buffers <<-'YAML'
 		matrix:
 		  - {transport: [shmem, udp], hand: [direct, event], poll: event, size: 64000B, copy: yes, unexpected: [no, yes]}
-		  - {transport: [shmem, udp], hand: [direct, event], poll: event, size: 1000B, copy: no, register: [no, yes]}
+		  - {transport: [shmem, udp], hand: direct, poll: busy, size: 1000B, copy: no, register: [no, yes]}
+		  - {transport: [shmem, udp], hand: event, poll: event, size: 1000B, copy: no, register: yes}
 	YAML
 	run "$KBLAT" run buffers.yaml --out runs
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	run_dir=${lines[-1]}
 	check_counters '[s[k] for s in (source, sink) for k in ("posted", "received", "bad_payloads")]' "[100, 100, 0, 100, 100, 0]"
-	# Six calls of the kernel are in each round trip: the fastest of a hundred with them is slower than the fastest without, unless both wait for a
-	# messenger to be woken, which takes more than that.
+	# Six calls of the kernel are in each round trip: the fastest of a hundred with them is slower than the fastest without, where nobody has to be
+	# woken.
 	json "$run_dir/summary.json" '[p["metrics"]["rtt_ns"]["min"] for p in d["points"]]'
-	assert_eq "$(json "$run_dir/summary.json" '[a["metrics"]["rtt_ns"]["min"] < b["metrics"]["rtt_ns"]["min"] for a, b in zip(d["points"][8::4], d["points"][9::4])]')" "[True, True]"
+	assert_eq "$(json "$run_dir/summary.json" '[a["metrics"]["rtt_ns"]["min"] < b["metrics"]["rtt_ns"]["min"] for a, b in zip(d["points"][8:12:2], d["points"][9:12:2])]')" "[True, True]"
 }
 
 # bats test_tags=long
