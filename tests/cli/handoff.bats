@@ -78,7 +78,8 @@ handoff() {
 
 @test "messages and acknowledgements that are lost are sent again, and none is missing; without that they are lost" {
 	gcc -shared -fPIC -O2 -o losing.so "$BATS_TEST_DIRNAME/losing.c" -ldl
-	local preload="$(ldd "$KBLAT" | awk '/libasan/ { printf "%s:", $3 }')$PWD/losing.so"
+	local preload
+	preload="$(ldd "$KBLAT" | awk '/libasan/ { printf "%s:", $3 }')$PWD/losing.so"
 	handoff retry <<-'YAML'
 		matrix:
 		  - {transport: udp, retry: 10ms, lost_after: 2s, hand: [direct, event, yield], poll: event, size: 100B}

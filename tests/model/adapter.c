@@ -613,7 +613,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	    .context = {.device = device,
 			.ops = model_operations,
 			.num_comp_vectors = 1,
-			.abi_compat = ((uint8_t *)NULL) - 1},
+			.abi_compat = (void *)UINTPTR_MAX},
 	};
 	c->verbs.context.async_fd = model_fifo(c->fifo, sizeof(c->fifo), "async");
 	return &c->verbs.context;

@@ -25,7 +25,7 @@ struct loader_row {
 	const char *name;
 	loader_words words[LOADER_VERBS];
 	/* NULL: the release itself */
-	char *(*find_entry)(const struct sysroot *root, const char *kernel);
+	void (*find_entry)(const struct sysroot *root, const char *kernel, char **found);
 };
 
 /* --- what boot loaders call a kernel --- */
@@ -64,31 +64,28 @@ static char *find_in_menu(char *text, const char *kernel)
 	return found;
 }
 
-static char *find_grub_entry(const struct sysroot *root, const char *kernel)
+static void find_grub_entry(const struct sysroot *root, const char *kernel, char **found)
 {
-	char *text = NULL, *found = NULL;
+	char *text = NULL;
 
 	if (!sysroot_read(root, "/boot/grub/grub.cfg", MENU_MOST, &text, NULL))
-		found = find_in_menu(text, kernel);
+		*found = find_in_menu(text, kernel);
 	free(text);
-	return found;
 }
 
 /* The name of a file that kernel-install has written. */
-static char *find_bootctl_entry(const struct sysroot *root, const char *kernel)
+static void find_bootctl_entry(const struct sysroot *root, const char *kernel, char **found)
 {
 	static const char *const places[] = {"/efi", "/boot", "/boot/efi"};
-	char *found = NULL;
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && !found; i++) {
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && !*found; i++) {
 		char *pattern = fs_path("%s/loader/entries/*-%s.conf", places[i], kernel), **paths = NULL;
 
 		if (sysroot_glob(root, pattern, &paths) > 0)
-			found = fs_path("%s", strrchr(paths[0], '/') + 1);
+			*found = fs_path("%s", strrchr(paths[0], '/') + 1);
 		sysroot_names_free(paths);
 		free(pattern);
 	}
-	return found;
 }
 
 /* --- the table --- */
@@ -160,13 +157,13 @@ char *loader_entry(const char *name, const char *kernel, struct err *e)
 {
 	const struct loader_row *row = loader_row(name);
 	struct sysroot root;
-	char *found;
+	char *found = NULL;
 
 	if (!row || !row->find_entry)
 		return fs_path("%s", kernel);
 	if (sysroot_open(&root, machine_state_sysroot(), e))
 		return NULL;
-	found = row->find_entry(&root, kernel);
+	row->find_entry(&root, kernel, &found);
 	sysroot_close(&root);
 	if (!found)
 		err_set(
