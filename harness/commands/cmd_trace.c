@@ -20,9 +20,8 @@ const struct cli_command cmd_trace_cli = {
 	"(--stamps), or is not modified and has a probe where a request begins and one where it ends (--from, --to; "
 	"PLACE is BINARY:FUNCTION or BINARY:0xADDRESS, with %return where the function returns, or the USDT probe "
 	"BINARY:PROVIDER:NAME), or writes its requests into a file (--file). docs/trace.md shows each.\n\nThe program "
-	"runs until it ends, or for --for; "
-	"then "
-	"one that was started here is sent SIGTERM. Only root, or a group with access to tracefs, can set probes and "
+	"runs until it ends, or for --for; then one that was started here is sent SIGTERM. Only root, or a group with "
+	"access to tracefs, can set probes and "
 	"record what the kernel did; stamps are measured without it, and not explained. The last line of standard "
 	"output is the path of the run directory. Nothing of the program's data is recorded but what --id names.\n\n"
 	"Exit status 0: measured, 3: not valid, 77: not possible here.",

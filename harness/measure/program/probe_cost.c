@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <link.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -45,14 +46,15 @@ static int64_t call_probed(void)
 
 static int find_probed(void (*function)(void), const struct probe_place *like, struct probe_place *out, struct err *e)
 {
+	struct link_map *map = NULL;
 	Dl_info here;
 	char *text;
 	int rc;
 
 	*out = (struct probe_place){.binary = NULL};
-	if (!dladdr((void *)(uintptr_t)function, &here))
+	if (!dladdr1((void *)(uintptr_t)function, &here, (void **)&map, RTLD_DL_LINKMAP) || !map)
 		return -ENOENT;
-	text = fs_path("/proc/self/exe:0x%" PRIxPTR "%s", (uintptr_t)function - (uintptr_t)here.dli_fbase,
+	text = fs_path("/proc/self/exe:0x%" PRIxPTR "%s", (uintptr_t)function - map->l_addr,
 		       like->at_return ? "%return" : "");
 	rc = probe_place_find(text, out, e);
 	free(text);

@@ -442,8 +442,7 @@ static int set_probes(struct program_run *p, struct err *e)
 	if (p->probes_ns > 0)
 		fprintf(stderr,
 			"kblat: a request passes 2 probes, which take %.1f us together here: this suits requests of "
-			"%.0f us "
-			"and more\n",
+			"%.0f us and more\n",
 			(double)p->probes_ns / 1000, (double)(PROBES_LEAST * p->probes_ns) / 1000);
 	rundir_log(&p->dir, "probes", json_pack("{s:I}", "probes_ns", (json_int_t)p->probes_ns));
 	return probes_add(p->places, p->request->id, &p->probes, e);
