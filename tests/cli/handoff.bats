@@ -82,7 +82,7 @@ handoff() {
 	preload="$(ldd "$KBLAT" | awk '/libasan/ { printf "%s:", $3 }')$PWD/losing.so"
 	handoff retry <<-'YAML'
 		matrix:
-		  - {transport: udp, retry: 10ms, lost_after: 2s, hand: [direct, event, yield], poll: event, size: 100B}
+		  - {transport: udp, retry: 10ms, lost_after: 30s, hand: [direct, event, yield], poll: event, size: 100B}
 	YAML
 	run env LOSE=9 LD_PRELOAD="$preload" "$KBLAT" run retry.yaml --no-state --out runs
 	echo "$output"
