@@ -104,7 +104,9 @@ leave_instances() {
 	kill -9 "$pid" "${endpoints[@]}"
 	wait "$pid" || true
 	left=$(instances | grep -E -- "-(${endpoints[0]}|${endpoints[1]})-" || true)
-	rm -rf /dev/shm/kblat-"$(id -u)"-"${endpoints[0]}"-* /dev/shm/kblat-"$(id -u)"-"${endpoints[1]}"-*
+	for endpoint in "${endpoints[@]}"; do
+		rm -rf /dev/shm/kblat-"$(id -u)"-"$endpoint"-* /dev/shm/kblat-"$(id -u)"-*-"$endpoint"
+	done
 }
 
 are_gone() { [ -z "$(instances | grep -Fx -- "$left" || true)" ]; }
@@ -112,7 +114,7 @@ are_gone() { [ -z "$(instances | grep -Fx -- "$left" || true)" ]; }
 # bats test_tags=long
 @test "what a killed run leaves, and would trace on, is removed by the next run, explained or not, and by doctor" {
 	needs_tracefs
-	local left said=""
+	local left endpoint said=""
 	for next in yes no; do
 		for _ in 1 2 3 4 5; do
 			leave_instances
