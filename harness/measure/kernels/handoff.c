@@ -175,6 +175,7 @@ static int handoff_open(const void *settings, const struct kernel_place *place, 
 	int rc;
 
 	memset(side, 0, sizeof(*side));
+	side->registers = s->registers;
 	rc = memory_alloc(&side->in, (size_t)s->size, place->numa_node, e);
 	if (!rc)
 		rc = memory_alloc(&side->out, (size_t)s->size, place->numa_node, e);
@@ -193,9 +194,10 @@ static int handoff_start(void *arg, unsigned repetition, struct err *e)
 	struct handoff_side *side = arg;
 
 	(void)repetition, (void)e;
-	/* The endpoint has locked all of its memory, including the user's. */
-	register_unlock(side->in.data, side->in.size);
-	register_unlock(side->out.data, side->out.size);
+	if (side->registers) { /* The endpoint has locked all of its memory, including the user's. */
+		register_unlock(side->in.data, side->in.size);
+		register_unlock(side->out.data, side->out.size);
+	}
 	side->next = 0;
 	side->retries = 0;
 	side->failed = NULL;

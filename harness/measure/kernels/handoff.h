@@ -42,6 +42,7 @@ struct handoff_side {
 	struct memory in, out;
 	struct memory kept; /* of the layer, for a message that its user has not asked for yet (unexpected) */
 	void *in_handle, *out_handle;
+	bool registers; /* the setting */
 	_Alignas(64) atomic_flag posting;
 	_Alignas(64) uint32_t posted, done; /* including acknowledgements; of the posting thread */
 	uint32_t until_signal;
