@@ -28,6 +28,25 @@ void words_add(struct words *w, char *word)
 	w->word[w->count] = NULL;
 }
 
+void words_copy(struct words *w, const char *const *texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		words_add(w, fs_path("%s", texts[i]));
+}
+
+bool words_from_json(struct words *w, const json_t *list)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach (list, i, one) {
+		if (!json_is_string(one))
+			return false;
+		words_add(w, fs_path("%s", json_string_value(one)));
+	}
+	return true;
+}
+
 void words_free(struct words *w)
 {
 	for (size_t i = 0; i < w->count; i++)

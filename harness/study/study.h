@@ -39,6 +39,9 @@ struct words {
 
 /* Takes `word`. */
 void words_add(struct words *w, char *word);
+/* Copies of texts. Of JSON: false, and what came before it is added, if one is no text. */
+void words_copy(struct words *w, const char *const *texts, size_t count);
+bool words_from_json(struct words *w, const json_t *list);
 void words_free(struct words *w);
 
 /* The numbers of a point of the cell's run: of its first series, which represents it. NaN: there is none. */

@@ -208,17 +208,11 @@ static double take_number(struct reader *r, const char *key)
 
 static struct words take_words(struct reader *r, const char *key)
 {
-	const json_t *list = take(r, key), *one;
+	const json_t *list = take(r, key);
 	struct words w = {NULL, 0};
-	size_t i;
 
-	if (list && !json_is_array(list))
+	if (list && (!json_is_array(list) || !words_from_json(&w, list)))
 		reader_refuse(r, key, "is not a list of texts");
-	json_array_foreach (list, i, one) {
-		if (!json_is_string(one))
-			reader_refuse(r, key, "is not a list of texts");
-		words_add(&w, fs_path("%s", json_is_string(one) ? json_string_value(one) : ""));
-	}
 	return w;
 }
 

@@ -103,37 +103,42 @@ void setting_each(const struct kernel_ops *k, const struct transport_ops *t,
 			each(arg, row);
 }
 
-const struct opt *setting_find_anywhere(const char *name, char *owner, size_t owner_size)
+void setting_each_named(const char *name, setting_taker *take, void *arg)
 {
-	const struct opt *row = opt_find(common_options, name);
+	const struct opt *row = opt_find(common_options, name) ?: opt_find(flow_options, name);
 
-	if (!row)
-		row = opt_find(flow_options, name);
 	if (row)
-		snprintf(owner, owner_size, "every point");
-	for (size_t i = 0; !row && kernels[i]; i++) {
-		row = opt_find(kernels[i]->options, name);
-		snprintf(owner, owner_size, "the kernel %s", kernels[i]->name);
-	}
-	for (size_t i = 0; !row && transports[i]; i++) {
-		row = opt_find(transports[i]->options, name);
-		snprintf(owner, owner_size, "the transport %s", transports[i]->name);
-	}
-	return row;
-}
-
-void setting_each_named(const char *name, void (*each)(void *arg, const struct opt *row), void *arg)
-{
-	const struct opt *row = opt_find(common_options, name);
-
-	if (row || (row = opt_find(flow_options, name)))
-		each(arg, row);
+		take(arg, row, "every point", "");
 	for (size_t i = 0; kernels[i]; i++)
 		if ((row = opt_find(kernels[i]->options, name)))
-			each(arg, row);
+			take(arg, row, "the kernel ", kernels[i]->name);
 	for (size_t i = 0; transports[i]; i++)
 		if ((row = opt_find(transports[i]->options, name)))
-			each(arg, row);
+			take(arg, row, "the transport ", transports[i]->name);
+}
+
+struct first_found {
+	const struct opt *row;
+	char *owner;
+	size_t owner_size;
+};
+
+static void take_first(void *arg, const struct opt *row, const char *kind, const char *name)
+{
+	struct first_found *f = arg;
+
+	if (f->row)
+		return;
+	f->row = row;
+	snprintf(f->owner, f->owner_size, "%s%s", kind, name);
+}
+
+const struct opt *setting_find_anywhere(const char *name, char *owner, size_t owner_size)
+{
+	struct first_found f = {.owner = owner, .owner_size = owner_size};
+
+	setting_each_named(name, take_first, &f);
+	return f.row;
 }
 
 const char *setting_cut_flow(const char *name, char *flow, size_t flow_size)

@@ -54,8 +54,10 @@ const struct opt *setting_find(const struct kernel_ops *k, const struct transpor
  * transport verbs". NULL if there is none. */
 const struct opt *setting_find_anywhere(const char *name, char *owner, size_t owner_size);
 
-/* Call `each` for every row of that name: several kernels or transports may have one each. */
-void setting_each_named(const char *name, void (*each)(void *arg, const struct opt *row), void *arg);
+/* Call `take` for every row of that name: several kernels or transports may have one each. What it belongs to is `kind`
+ * followed by `name`, as above. */
+typedef void setting_taker(void *arg, const struct opt *row, const char *kind, const char *name);
+void setting_each_named(const char *name, setting_taker *take, void *arg);
 
 /* The nearest known setting to a misspelt one, or NULL. */
 const char *setting_suggest(const char *name);

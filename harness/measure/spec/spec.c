@@ -34,12 +34,13 @@ static void filter_want(struct filter *f, const char *key, json_t *value)
 	json_array_append_new(values, value);
 }
 
-static void filter_read_as(void *arg, const struct opt *row)
+static void filter_read_as(void *arg, const struct opt *row, const char *kind, const char *name)
 {
 	char key[FLOW_NAME_MAX + 64], plain[64], why[sizeof(((struct filter *)0)->why)];
 	struct filter *f = arg;
 	json_t *value = opt_parse(row, f->value, why, sizeof(why));
 
+	(void)kind, (void)name;
 	snprintf(key, sizeof(key), "%s%s%s", f->flow, *f->flow ? "." : "", opt_key(row, plain, sizeof(plain)));
 	if (value)
 		filter_want(f, key, value);

@@ -204,15 +204,7 @@ static const char *decode_pair(struct knobs *k, const json_t *j)
 
 static const char *read_texts(struct words *w, const json_t *list)
 {
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach (list, i, one) {
-		if (!json_is_string(one))
-			return "it has quantities or margins that are no texts";
-		words_add(w, fs_path("%s", json_string_value(one)));
-	}
-	return NULL;
+	return words_from_json(w, list) ? NULL : "it has quantities or margins that are no texts";
 }
 
 static const char *read_numbers_of(struct knobs *k, const json_t *j)

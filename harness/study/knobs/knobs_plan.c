@@ -152,12 +152,6 @@ static int check_asked(const struct study_request *r, struct err *e)
 	return 0;
 }
 
-static void take_texts(struct words *w, const struct cli_list *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		words_add(w, fs_path("%s", list->items[i]));
-}
-
 const char *knobs_boot_id(char *buf, size_t size)
 {
 	char *text = NULL;
@@ -278,8 +272,8 @@ enum status knobs_plan_make(struct study *s, const struct study_request *r, stru
 	k->boot = fs_path("%s", knobs_boot_id(boot, sizeof(boot)));
 	k->metric = o->metric ? fs_path("%s", o->metric) : NULL;
 	k->seed = (uint64_t)o->seed;
-	take_texts(&k->quantities, &o->quantities);
-	take_texts(&k->margins, &o->margins);
+	words_copy(&k->quantities, o->quantities.items, o->quantities.count);
+	words_copy(&k->margins, o->margins.items, o->margins.count);
 	if (profile_knobs(o->profile, k, e))
 		return err_status(e);
 	arms_make(k);
