@@ -11,35 +11,28 @@
 
 const struct cli_command cmd_boots_cli = {
     .name = "boots",
-    .synopsis =
-	"start SPEC --old KERNEL --new KERNEL --loader LOADER [--old-entry ENTRY] [--new-entry ENTRY] [--boots N] "
-	"[--runs "
-	"N] [--settle TIME] [--tries N] [--dry-run] [--out DIR] | start --resume DIR | status DIR [--json] | stop DIR",
+    .synopsis = "start SPEC --old KERNEL --new KERNEL --loader LOADER [--old-entry ENTRY] [--new-entry ENTRY] "
+		"[--boots N] [--runs N] [--settle TIME] [--tries N] [--dry-run] [--out DIR] | start --resume DIR | "
+		"status DIR [--json] | stop DIR",
     .summary = "is the new kernel slower? boots both in turn on this machine, unattended",
-    .details =
-	"`start` REBOOTS THIS MACHINE, again and again: into the old kernel, the new one, the new one, the old one, "
-	"and "
-	"so on. In each boot it waits until the machine has settled, and runs SPEC. It compares after half, three "
-	"quarters and all of the boots, as kblat compare --planned does, and ends as soon as there is an answer: in "
-	"DIR, as a page, and in the journal. --dry-run says how long it takes, and does nothing else.\n\nThe boot "
-	"loader "
-	"is asked for one boot at a time; the entry that is booted by default stays as it is. After each boot, the "
-	"unit "
-	"kblat-boots@DIR goes on. It may lose its power at any time: a boot that was not measured to its end is "
-	"repeated. A kernel that does not come up is said, and tried again (--tries). At the end nothing is left in "
-	"the "
-	"boot loader, the unit is disabled, and the machine is rebooted into its default kernel.\n\nKERNEL is what "
-	"`uname "
-	"-r` prints; another one that is running is not measured. LOADER is grub (grub-reboot), bootctl (set-oneshot), "
-	"kexec (/boot/vmlinuz-ENTRY), or the path of a program, which is called as `PROGRAM set ENTRY`, `clear`, "
-	"`pending` (status 0: an entry is set, 1: none), `reboot`, `settled` (0: it has), and `enable`, `disable`, "
-	"`stop`, each followed by UNIT DIR. ENTRY is what the boot loader calls the kernel: with grub an ID or a "
-	"title, otherwise found in grub.cfg; with bootctl a file of loader/entries, likewise; else KERNEL.\n\n`status` "
-	"says "
-	"what has been done and what the rest will take; `stop` ends it and puts the machine back. "
-	"docs/kernel-upgrade.md has examples.\n\nExit status: 0 not slower, or a boot was asked for; 3 slower; 4 "
-	"undecided; 1 it failed "
-	"or was interrupted; 2 wrong usage or bad input; 77 not possible on this machine.",
+    .details = "`start` REBOOTS THIS MACHINE, again and again: into the old kernel, the new one, the new one, the "
+	       "old one, and so on. In each boot it waits until the machine has settled, and runs SPEC. It compares "
+	       "after half, three quarters and all of the boots, as kblat compare --planned does, and ends as soon "
+	       "as there is an answer: in DIR, as a page, and in the journal. --dry-run says how long it takes, and "
+	       "does nothing else.\n\nThe boot loader is asked for one boot at a time; the entry that is booted by "
+	       "default stays as it is. After each boot, the unit kblat-boots@DIR goes on. It may lose its power at "
+	       "any time: a boot that was not measured to its end is repeated. A kernel that does not come up is "
+	       "said, and tried again (--tries). At the end nothing is left in the boot loader, the unit is "
+	       "disabled, and the machine is rebooted into its default kernel.\n\nKERNEL is what `uname -r` prints; "
+	       "another one that is running is not measured. LOADER is grub (grub-reboot), bootctl (set-oneshot), "
+	       "kexec (/boot/vmlinuz-ENTRY), or the path of a program, which is called as `PROGRAM set ENTRY`, "
+	       "`clear`, `pending` (status 0: an entry is set, 1: none), `reboot`, `settled` (0: it has), and "
+	       "`enable`, `disable`, `stop`, each followed by UNIT DIR. ENTRY is what the boot loader calls the "
+	       "kernel: with grub an ID or a title, otherwise found in grub.cfg; with bootctl a file of "
+	       "loader/entries, likewise; else KERNEL.\n\n`status` says what has been done and what the rest will "
+	       "take; `stop` ends it and puts the machine back. docs/kernel-upgrade.md has examples.\n\nExit "
+	       "status: 0 not slower, or a boot was asked for; 3 slower; 4 undecided; 1 it failed or was "
+	       "interrupted; 2 wrong usage or bad input; 77 not possible on this machine.",
     .min_args = 1,
     .max_args = 2,
 };

@@ -87,36 +87,6 @@ static int read_quantities(struct asked *asked, struct err *e)
 	return rc;
 }
 
-/* Quantities that decide must be compared. */
-static int check_judge(const struct asked *asked, const char *const *keys, size_t count, struct err *e)
-{
-	for (size_t i = 0; asked->quantities.count && i < count; i++)
-		if (!compare_is_among(keys[i], asked->quantities.items, asked->quantities.count))
-			return err_set(e, -EINVAL, STATUS_USAGE, "--judge", NULL,
-				       "%s is not compared; name it with --quantity, too, or name none there",
-				       compare_quantity_label(keys[i]));
-	return 0;
-}
-
-/* What decides: what was asked for, else all if only some quantities are compared, else what the spec says, else it
- * depends on the sizes of runs. `keys` has room for COMPARE_JUDGE_MOST. */
-static int read_judge(const struct asked *asked, struct compare_rule *rule, const char **keys, struct err *e)
-{
-	int rc = 0;
-
-	rule->judge = keys;
-	for (size_t i = 0; !rc && i < asked->judge.count; i++)
-		rc = compare_read_judge(asked->judge.items[i], asked->metric, keys, &rule->judge_count, e);
-	rule->judge_from = rule->judge_count ? JUDGE_ASKED : asked->quantities.count ? JUDGE_ALL : JUDGE_BY_SIZE;
-	return rc ?: check_judge(asked, keys, rule->judge_count, e);
-}
-
-static void follow_spec(const struct compare_runs *runs, json_t *notes, struct compare_rule *rule, const char **keys)
-{
-	if (rule->judge_from == JUDGE_BY_SIZE && (rule->judge_count = compare_judge_of_runs(runs, keys, notes)))
-		rule->judge_from = JUDGE_SPEC;
-}
-
 /* --- comparing --- */
 
 static int add_runs_of_arm(struct compare_runs *runs, const struct cli_list *paths, enum compare_arm arm,
@@ -212,13 +182,13 @@ static enum status compare_arms(const struct cli_list *base, const struct cli_li
 	struct compare_margin *margins = or_abort(calloc(asked->margins.count + 1, sizeof(*margins)));
 	const char *judge[COMPARE_JUDGE_MOST];
 	int rc = read_unit(asked->unit, &kind, e) ?: compare_read_margins(asked->margins.items, asked->margins.count, asked->metric, &rule, margins, e)
-					  ?: read_judge(asked, &rule, judge, e) ?: compare_read_percent("--effect", asked->effect, 100, &rule.effect, e)
+					  ?: compare_read_judge(asked->judge.items, asked->judge.count, &choice, &rule, judge, e) ?: compare_read_percent("--effect", asked->effect, 100, &rule.effect, e)
 					  ?: compare_read_percent("--alpha", asked->alpha, ALPHA_MOST, &rule.alpha, e);
 
 	rc = rc ?: add_runs_of_arm(&runs, base, ARM_BASE, asked, e) ?: add_runs_of_arm(&runs, with, ARM_WITH, asked, e)
 		?: compare_units(&runs, kind, e) ?: compare_join(&join, &runs, &choice, e);
 	if (!rc)
-		follow_spec(&runs, join.notes, &rule, judge);
+		compare_judge_of_runs(&runs, &rule, judge, join.notes);
 	if (!rc)
 		status = asked->aa ? show_aa(&join, &rule, asked, e) : show_comparison(&join, &rule, asked, e);
 	compare_join_free(&join);

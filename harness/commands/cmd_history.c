@@ -70,14 +70,13 @@ static int judge_step(struct step *s, const struct compare_runs *all, const char
 		      const struct compare_choice *choice, struct err *e)
 {
 	const char *judge[COMPARE_JUDGE_MOST];
-	struct compare_rule rule = {.effect = 0.02, .seed = 1, .alpha = COMPARE_ALPHA, .judge = judge};
+	struct compare_rule rule = {.effect = 0.02, .seed = 1, .alpha = COMPARE_ALPHA};
 	int rc = add_kernel(&s->runs, all, from, ARM_BASE, e) ?: add_kernel(&s->runs, all, to, ARM_WITH, e) ?:
 		 compare_units(&s->runs, UNIT_AUTO, e) ?: compare_join(&s->join, &s->runs, choice, e);
 
 	if (rc)
 		return rc;
-	rule.judge_count = compare_judge_of_runs(&s->runs, judge, s->join.notes);
-	rule.judge_from = rule.judge_count ? JUDGE_SPEC : JUDGE_BY_SIZE;
+	compare_judge_of_runs(&s->runs, &rule, judge, s->join.notes);
 	return compare_judge_causes(&s->join, &rule, NULL, &s->result, e);
 }
 

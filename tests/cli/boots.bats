@@ -321,6 +321,8 @@ is_whole() {
 	assert_contains "$output" "--settle"
 	run -2 "$KBLAT" boots start "${options[@]}" "${loader[@]}" --quantity p77
 	assert_contains "$output" "--quantity"
+	run -2 "$KBLAT" boots start "${options[@]}" "${loader[@]}" --quantity p50 --judge p99
+	assert_contains "$output" "--judge: p99 is not compared; name it with --quantity, too"
 	run -2 "$KBLAT" boots start "${options[@]}" --loader lilo
 	assert_contains "$output" "must be one of grub, bootctl, kexec, or the path of a program, not 'lilo'"
 	run -1 "$KBLAT" boots start "${options[@]}" --loader /none

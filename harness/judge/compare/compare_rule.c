@@ -7,6 +7,7 @@
 
 #include "common/err.h"
 #include "common/or_abort.h"
+#include "judge/compare/compare_join.h"
 
 double compare_rule_margin(const struct compare_rule *rule, const struct compare_values *v)
 {
@@ -98,7 +99,7 @@ int compare_read_margins(const char *const *texts, size_t count, const char *met
 	return rc;
 }
 
-int compare_read_judge(const char *text, const char *metric, const char **keys, size_t *count, struct err *e)
+static int read_judge(const char *text, const char *metric, const char **keys, size_t *count, struct err *e)
 {
 	char *copy = or_abort(strdup(text)), *rest = copy, *name;
 	int rc = 0;
@@ -117,8 +118,31 @@ int compare_read_judge(const char *text, const char *metric, const char **keys, 
 	return rc;
 }
 
+/* Quantities that decide must be compared. */
+static int check_judge(const struct compare_choice *choice, const char *const *keys, size_t count, struct err *e)
+{
+	for (size_t i = 0; choice->quantity_count && i < count; i++)
+		if (!compare_is_among(keys[i], choice->quantity, choice->quantity_count))
+			return err_set(e, -EINVAL, STATUS_USAGE, "--judge", NULL,
+				       "%s is not compared; name it with --quantity, too, or name none there",
+				       compare_quantity_label(keys[i]));
+	return 0;
+}
+
+int compare_read_judge(const char *const *texts, size_t count, const struct compare_choice *choice,
+		       struct compare_rule *rule, const char **keys, struct err *e)
+{
+	int rc = 0;
+
+	rule->judge = keys;
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = read_judge(texts[i], choice->metric, keys, &rule->judge_count, e);
+	rule->judge_from = rule->judge_count ? JUDGE_ASKED : choice->quantity_count ? JUDGE_ALL : JUDGE_BY_SIZE;
+	return rc ?: check_judge(choice, keys, rule->judge_count, e);
+}
+
 /* Names in a run directory are of statistics; others mean nothing, and are not followed. */
-size_t compare_judge_of_runs(const struct compare_runs *runs, const char **keys, json_t *notes)
+static size_t judge_of_spec(const struct compare_runs *runs, const char **keys, json_t *notes)
 {
 	const json_t *first = json_object_get(runs->run[0].run.resolved, "judge"), *name;
 	struct err unused = ERR_INIT;
@@ -136,4 +160,14 @@ size_t compare_judge_of_runs(const struct compare_runs *runs, const char **keys,
 			break;
 		}
 	return count;
+}
+
+void compare_judge_of_runs(const struct compare_runs *runs, struct compare_rule *rule, const char **keys, json_t *notes)
+{
+	if (rule->judge_from != JUDGE_BY_SIZE)
+		return;
+	rule->judge = keys;
+	rule->judge_count = judge_of_spec(runs, keys, notes);
+	if (rule->judge_count)
+		rule->judge_from = JUDGE_SPEC;
 }

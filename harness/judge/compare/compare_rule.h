@@ -13,6 +13,7 @@
 #include "judge/compare/compare_point.h"
 #include "judge/compare/comparison.h"
 
+struct compare_choice;
 struct err;
 
 #define COMPARE_ALPHA  0.05 /* default */
@@ -62,13 +63,18 @@ int compare_read_percent(const char *flag, const char *text, unsigned most, doub
 int compare_read_margins(const char *const *texts, size_t count, const char *metric, struct compare_rule *rule,
 			 struct compare_margin *margins, struct err *e);
 
-/* --judge: "p50,p99" names quantities of `metric` that decide; keys are added to `keys`, which has room for
- * COMPARE_JUDGE_MOST. */
+/*
+ * What decides: what --judge names ("p50,p99", each text a list; of these quantities, if only some are compared), else all
+ * if only some are compared, else what the spec says (compare_judge_of_runs), else it depends on the sizes of runs. `rule`
+ * will point to `keys`, which has room for COMPARE_JUDGE_MOST.
+ */
 #define COMPARE_JUDGE_MOST 32
-int compare_read_judge(const char *text, const char *metric, const char **keys, size_t *count, struct err *e);
+int compare_read_judge(const char *const *texts, size_t count, const struct compare_choice *choice,
+		       struct compare_rule *rule, const char **keys, struct err *e);
 
-/* Those that the runs' spec names ("judge" of resolved.json), added to `keys` likewise; `notes` (an array of texts) gets
- * one if the runs do not agree, in which case the first run of BASE is followed. */
-size_t compare_judge_of_runs(const struct compare_runs *runs, const char **keys, json_t *notes);
+/* Nobody has asked: what the runs' spec names ("judge" of resolved.json) decides, if it names any; `notes` (an array of
+ * texts) gets one if the runs do not agree, in which case the first run of BASE is followed. */
+void compare_judge_of_runs(const struct compare_runs *runs, struct compare_rule *rule, const char **keys,
+			   json_t *notes);
 
 #endif

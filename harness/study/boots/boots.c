@@ -28,7 +28,6 @@
 #include "judge/compare/compare_verdict.h"
 #include "measure/run/host_state.h"
 #include "report/verdict_format.h"
-#include "study/boots/boots_judge.h"
 #include "study/boots/boots_plan.h"
 #include "study/kinds.h"
 #include "study/runner.h"

@@ -1,4 +1,4 @@
-#include "study/boots/boots_judge.h"
+#include "study/boots/boots_plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,10 +40,9 @@ static int read_choice(const struct boots_plan *p, struct boots_choice *c, struc
 		rc = compare_quantity_find("--quantity", p->metric, q->word[i], &c->quantities[i], e);
 	c->choice.quantity = c->quantities;
 	c->choice.quantity_count = q->count;
-	c->rule.judge = c->judge;
-	for (size_t i = 0; !rc && i < p->judge.count; i++)
-		rc = compare_read_judge(p->judge.word[i], p->metric, c->judge, &c->rule.judge_count, e);
-	c->rule.judge_from = c->rule.judge_count ? JUDGE_ASKED : q->count ? JUDGE_ALL : JUDGE_BY_SIZE;
+	rc = rc
+		 ?: compare_read_judge((const char *const *)p->judge.word, p->judge.count, &c->choice, &c->rule,
+				       c->judge, e);
 	return rc
 		   ?: compare_read_margins((const char *const *)p->margins.word, p->margins.count, p->metric, &c->rule,
 					   c->margins, e);
@@ -97,9 +96,8 @@ int boots_compare(const struct study *s, const char *page, struct comparison *c,
 	int rc = read_choice(boots_plan_of(s), &choice, e) ?: add_runs(s, &runs, e) ?: compare_units(&runs, UNIT_BOOT, e);
 
 	rc = rc ?: compare_join(&join, &runs, &choice.choice, e);
-	if (!rc && choice.rule.judge_from == JUDGE_BY_SIZE &&
-	    (choice.rule.judge_count = compare_judge_of_runs(&runs, choice.judge, join.notes)))
-		choice.rule.judge_from = JUDGE_SPEC;
+	if (!rc)
+		compare_judge_of_runs(&runs, &choice.rule, choice.judge, join.notes);
 	rc = rc ?: compare_judge_causes(&join, &choice.rule, NULL, c, e);
 	if (!rc && page)
 		make_boots_page(page, &join, c);

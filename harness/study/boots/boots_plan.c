@@ -1,6 +1,7 @@
 #include "study/boots/boots_plan.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,10 +21,9 @@
 #include "measure/run/run.h"
 #include "study/study_json.h"
 
-#define STAGE	     "boots"
-#define EVENTS_MOST  10000
-#define SETTLE_MOST  86400
-#define MEMORY_FILES 0x01021994 /* of tmpfs: linux/magic.h */
+#define STAGE	    "boots"
+#define EVENTS_MOST 10000
+#define SETTLE_MOST 86400
 
 static const char *const arm_names[BOOTS_KERNELS] = {"old", "new"};
 static const char *const whats[BOOTS_WHATS] = {"booted", "measured", "failed", "stopped"};
@@ -131,12 +131,6 @@ void boots_plan_note(struct study *s, enum boots_what what, double took_s, const
 
 /* --- a new plan --- */
 
-static void take_list(struct words *to, const struct cli_list *from)
-{
-	for (size_t i = 0; i < from->count; i++)
-		words_add(to, fs_path("%s", from->items[i]));
-}
-
 static int check_asked_for(const struct study_request *r, struct err *e)
 {
 	const struct boots_options *o = r->own;
@@ -188,7 +182,7 @@ static int check_outlives(const char *parent, struct err *e)
 	free(path);
 	if (rc)
 		return err_sys(e, -errno, parent, "find its file system");
-	if (fs.f_type == MEMORY_FILES && !machine_state_sysroot())
+	if (fs.f_type == TMPFS_MAGIC && !machine_state_sysroot())
 		return err_set(
 		    e, -EINVAL, STATUS_USAGE, parent, NULL,
 		    "it is in memory (tmpfs) and would be lost at the first boot: name another folder with --out");
@@ -252,9 +246,9 @@ enum status boots_plan_make(struct study *s, const struct study_request *r, stru
 	p->boots = given_or(o->boots, BOOTS_EACH);
 	p->runs = given_or(o->runs, BOOTS_RUNS);
 	p->tries = given_or(o->tries, BOOTS_TRIES);
-	take_list(&p->quantities, &o->quantities);
-	take_list(&p->margins, &o->margins);
-	take_list(&p->judge, &o->judge);
+	words_copy(&p->quantities, o->quantities.items, o->quantities.count);
+	words_copy(&p->margins, o->margins.items, o->margins.count);
+	words_copy(&p->judge, o->judge.items, o->judge.count);
 	boots_plan_cells(s);
 	return STATUS_OK;
 }
@@ -379,13 +373,9 @@ static char *read_boots_text(const json_t *j, const char *key)
 
 static bool read_boots_words(const json_t *j, const char *key, struct words *w)
 {
-	const json_t *list = json_object_get(j, key), *one;
-	size_t i;
+	const json_t *list = json_object_get(j, key);
 
-	json_array_foreach (list, i, one)
-		if (json_is_string(one))
-			words_add(w, fs_path("%s", json_string_value(one)));
-	return json_is_array(list) && w->count == json_array_size(list);
+	return json_is_array(list) && words_from_json(w, list);
 }
 
 static const char *read_boots_arms(struct boots_plan *p, const json_t *list)

@@ -100,4 +100,12 @@ json_t *boots_plan_to_json(const void *plan);
 int boots_plan_from_json(struct study *s, const json_t *j, const char *file, struct err *e);
 json_t *boots_answer_to_json(const struct comparison *c, const char *page);
 
+/* --- the answer: a comparison of the runs of all boots that are complete, old and new in equal numbers --- */
+
+/* Are the options of the comparison right? */
+int boots_check_choice(const struct boots_plan *p, struct err *e);
+
+/* comparison_free() it. `page`: a new directory in which its page is made; NULL: none. There must be a boot of each. */
+int boots_compare(const struct study *s, const char *page, struct comparison *c, struct err *e);
+
 #endif
