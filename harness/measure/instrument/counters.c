@@ -78,7 +78,7 @@ static void read_usage(struct usage_mark *m)
 }
 
 /* From the scheduler's own clock, because getrusage() only counts whole ticks on some kernels. */
-static int64_t read_cpu_ns(void)
+int64_t thread_cpu_ns(void)
 {
 	struct timespec used;
 
@@ -92,7 +92,7 @@ void usage_begin(struct usage_mark *m, bool counts_cycles)
 	m->cpu = sched_getcpu();
 	read_usage(m);
 	m->cycles_fd = counts_cycles ? cycles_open() : -1;
-	m->cpu_ns = read_cpu_ns();
+	m->cpu_ns = thread_cpu_ns();
 	m->ticks = clock_ticks_begin();
 }
 
@@ -101,7 +101,7 @@ void usage_end(const struct usage_mark *m, struct counters *c)
 	struct usage_mark now;
 
 	now.ticks = clock_ticks_end();
-	now.cpu_ns = read_cpu_ns();
+	now.cpu_ns = thread_cpu_ns();
 	c->cycles = cycles_close(m->cycles_fd);
 	read_usage(&now);
 	now.cpu = sched_getcpu();

@@ -28,6 +28,9 @@ struct usage_mark {
 void usage_begin(struct usage_mark *m, bool counts_cycles);
 void usage_end(const struct usage_mark *m, struct counters *c);
 
+/* The CPU time of this thread so far. */
+int64_t thread_cpu_ns(void);
+
 /* Add another thread's counters (sums; cpu_*, pinned, locked, duration stay the first's). */
 void counters_add(struct counters *to, const struct counters *from);
 json_t *counters_json(const struct counters *c);

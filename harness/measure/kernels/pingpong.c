@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "common/monotonic.h"
 #include "common/or_abort.h"
@@ -140,20 +139,12 @@ static uint64_t work_unit(uint64_t x)
 	return x;
 }
 
-static int64_t own_cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Its own CPU time is not that of communication, so it is subtracted from what the endpoint adds up. */
 int pingpong_compute(struct worker *w)
 {
 	const struct sched_param none = {0};
 	const struct pingpong_side *side = w->side;
-	const int64_t cpu = own_cpu_ns();
+	const int64_t cpu = thread_cpu_ns();
 	volatile uint64_t result;
 	uint64_t x = 88172645463325252;
 	int64_t units = 0, since;
@@ -174,7 +165,7 @@ int pingpong_compute(struct worker *w)
 	}
 	result = x;
 	(void)result;
-	w->counters.cpu_ns = cpu - own_cpu_ns();
+	w->counters.cpu_ns = cpu - thread_cpu_ns();
 	return 0;
 }
 

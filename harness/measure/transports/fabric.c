@@ -48,8 +48,7 @@ static const struct opt fabric_options[] = {
      "reliable and without connections, connected, or datagrams"},
     {"api", OPT_ENUM, FIELD(api), "msg", 0, 0, apis,
      "messages, tagged messages, or one-sided operations: write (kernels pingpong, exchange, stream), read and "
-     "fetch_add of "
-     "8 bytes (stream)"},
+     "fetch_add of 8 bytes (stream)"},
     {"provider", OPT_STR, FIELD(provider), "any", 0, 0, NULL,
      "libfabric's provider, as in FI_PROVIDER, such as shm, tcp or \"tcp;ofi_rxm\"; the point is not valid if it is "
      "another"},
@@ -625,8 +624,8 @@ static int fabric_open(const struct transport_config *config, const void *settin
 	t->connects = s->endpoint == ENDPOINT_MSG;
 	t->environment = lane_environment("FI_");
 	set_expected(t, s);
-	setenv("FI_UNIVERSE_SIZE", "2",
-	       0); /* there is one peer; the default, 256, needs queues that not all devices have */
+	/* There is one peer; the default, 256, needs queues that not all devices have. */
+	setenv("FI_UNIVERSE_SIZE", "2", 0);
 	rc = loaded_library_open("fabric", function_names, &fabric_library, e);
 	if (!rc)
 		rc = check_environment(s, e);
@@ -821,9 +820,8 @@ static int fabric_prepare(struct transport *transport, struct err *e)
 static int64_t fabric_check_memory(const struct transport *transport, uint64_t posted)
 {
 	const struct fabric *t = (const struct fabric *)transport;
-	const bool is_looked_at = t->api == FABRIC_FETCH_ADD || !t->config.any_payload;
 
-	return fabric_is_one_sided(t) && is_looked_at ? window_wrong(&t->window.target, posted) : 0;
+	return fabric_is_one_sided(t) ? window_check_memory(&t->window, &t->config, posted) : 0;
 }
 
 static json_t *fabric_granted(const struct transport *transport)

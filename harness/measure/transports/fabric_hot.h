@@ -1,5 +1,5 @@
 /*
- * libfabric: messages, tagged messages or one-sided operations between two endpoints of one of its providers. The library does its work in
+ * libfabric: messages, tagged messages or one-sided operations between two endpoints of one of its providers. It works in
  * the thread that calls it. One completion queue serves both directions. Busy: it is read repeatedly; event: poll() on
  * its descriptor, after fi_trywait().
  *

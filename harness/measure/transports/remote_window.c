@@ -122,12 +122,22 @@ void window_reach(struct window *w, uint64_t base)
 }
 
 /* Without checks, nobody looks at what is written or read, and filling large messages would take long. */
+static bool is_looked_at(const struct window *w, const struct transport_config *config)
+{
+	return w->target.use == WINDOW_CHANGED || !config->any_payload;
+}
+
+int64_t window_check_memory(const struct window *w, const struct transport_config *config, uint64_t posted)
+{
+	return is_looked_at(w, config) ? window_wrong(&w->target, posted) : 0;
+}
+
 void window_prepare(struct window *w, const struct transport_config *config)
 {
 	if (w->is_watched)
 		return;
 	w->posted = w->completed = 0;
-	if (config->role == ROLE_SINK && (w->target.use == WINDOW_CHANGED || !config->any_payload))
+	if (config->role == ROLE_SINK && is_looked_at(w, config))
 		window_fill(&w->target);
 }
 

@@ -66,6 +66,8 @@ uint64_t window_remote_greeted(const struct window *w);
 /* See transport_ops.check: what the one-sided `api` of a library needs. */
 int window_check(const char *api, enum window_use use, const struct transport_config *config, char *why,
 		 size_t why_size);
+/* See transport_ops.check_memory. */
+int64_t window_check_memory(const struct window *w, const struct transport_config *config, uint64_t posted);
 /* The traits of one-sided operations. */
 void window_traits(enum window_use use, struct transport_traits *out);
 

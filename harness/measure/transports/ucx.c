@@ -249,17 +249,16 @@ int ucx_send_later(struct ucx *t, void *request)
 	return ucx_post_later(t);
 }
 
+static const ucp_request_param_t plain = {.op_attr_mask = 0};
+
 int ucx_send_flush(struct ucx *t)
 {
-	static const ucp_request_param_t no_param = {.op_attr_mask = 0};
-	void *request = ucx_library.worker_flush_nbx(t->worker, &no_param);
+	void *request = ucx_library.worker_flush_nbx(t->worker, &plain);
 
 	return request ? ucx_send_later(t, request) : 1;
 }
 
 /* --- one-sided operations --- */
-
-static const ucp_request_param_t plain = {.op_attr_mask = 0};
 
 /* What is left of a request is the library's business: a flush, or the message's answer, says when it is complete. */
 static int ucx_let_go(struct ucx *t, void *request, const char *operation)
@@ -729,9 +728,8 @@ static int ucx_prepare(struct transport *transport, struct err *e)
 static int64_t ucx_check_memory(const struct transport *transport, uint64_t posted)
 {
 	const struct ucx *t = (const struct ucx *)transport;
-	const bool is_looked_at = t->api == UCX_FETCH_ADD || !t->config.any_payload;
 
-	return ucx_is_one_sided(t) && is_looked_at ? window_wrong(&t->window.target, posted) : 0;
+	return ucx_is_one_sided(t) ? window_check_memory(&t->window, &t->config, posted) : 0;
 }
 
 static json_t *ucx_granted(const struct transport *transport)

@@ -1,5 +1,5 @@
 /*
- * UCX (libucp): active messages, tagged messages or one-sided operations between two workers. The library does its work in
+ * UCX (libucp): active messages, tagged messages or one-sided operations between two workers. The library works in
  * the thread that calls it: every post and every look for messages makes progress. Busy: repeated
  * ucp_worker_progress(); event: the worker is armed, then poll() on its descriptor.
  *
