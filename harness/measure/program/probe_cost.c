@@ -1,4 +1,4 @@
-#include "measure/program/probe_cost.h"
+#include "measure/program/probes.h"
 
 #include <dlfcn.h>
 #include <errno.h>

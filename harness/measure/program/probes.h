@@ -11,6 +11,7 @@
 #include "measure/program/binary.h"
 #include "measure/trace/trace_place.h"
 
+struct clock_conversion;
 struct err;
 
 enum probe_end { PROBE_FROM, PROBE_TO, PROBE_ENDS };
@@ -40,5 +41,10 @@ int probes_add(const struct probe_place places[PROBE_ENDS], const char *id, stru
 
 /* After all instances that enabled them are gone. */
 void probes_remove(const struct probes *p);
+
+/* How long the two probes of a request take together, each of the same kind as in `places`, in ns; 0: not known. Measured
+ * at a function of kblat itself, before the program pays for it; takes some milliseconds. Must come before probes_add(),
+ * as it uses the same names. */
+int64_t probe_cost_ns(const struct probe_place places[PROBE_ENDS], const struct clock_conversion *c);
 
 #endif

@@ -24,7 +24,6 @@
 #include "files/rundir/writer.h"
 #include "judge/analysis/summary.h"
 #include "measure/instrument/clock.h"
-#include "measure/program/probe_cost.h"
 #include "measure/program/probes.h"
 #include "measure/program/requests.h"
 #include "measure/run/host_state.h"
