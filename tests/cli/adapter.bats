@@ -68,8 +68,8 @@ spec_of() {
 	)
 }
 
-# bats test_tags=long
-@test "the transport's own test, written for Soft-RoCE" {
+# An adapter that looks like Soft-RoCE.
+soft_roce() {
 	need_net
 	adapter <<-'END'
 		device rxe0
@@ -78,6 +78,11 @@ spec_of() {
 		max_srq_wr 32768
 	END
 	touch "$KBLAT_ADAPTER/sys/class/infiniband/rxe0/parent"
+}
+
+# bats test_tags=long
+@test "the transport's own test, written for Soft-RoCE" {
+	soft_roce
 	chmod 755 "$T"
 	run in_net env LD_PRELOAD="$preload" "$build/vm-verbs-test"
 	grep -A 4 '^not ok' <<<"$output" || tail -n 3 <<<"$output"
@@ -86,14 +91,7 @@ spec_of() {
 
 # bats test_tags=long
 @test "the runs of the guest over verbs, but for those that need its machine" {
-	need_net
-	adapter <<-'END'
-		device rxe0
-		netdev d0
-		max_qp_wr 32768
-		max_srq_wr 32768
-	END
-	touch "$KBLAT_ADAPTER/sys/class/infiniband/rxe0/parent"
+	soft_roce
 	run in_net env KBLAT="$KBLAT" "$ROOT/tests/vm/lean-bats" -f \
 		'^(queue pairs|streams|operations|round trips|sizes|what|receive requests|shared|a shared|reads and|one-sided|settings|two flows)' \
 		"$ROOT/tests/vm/verbs.bats"

@@ -95,6 +95,19 @@ charge_alike() {
 	fi
 }
 
+# move_endpoints RUNS CPU: of the run $pid below RUNS, as the kernel does when a CPU goes offline: all threads go elsewhere. The run is then not valid.
+move_endpoints() {
+	await_run exists "$1/*.partial/points/0000/rep-00"
+	sleep 1
+	for endpoint in $(pgrep -P "$pid"); do
+		taskset -acp "$2" "$endpoint"
+	done
+	status=0
+	wait "$pid" || status=$?
+	cat out err
+	[ "$status" -eq 3 ]
+}
+
 @test "a computation beside messages is slower than alone, and one that is moved off its CPU makes the point not valid" {
 	[ "$(nproc)" -gt 1 ] || skip "needs two CPUs"
 	spec w <<-'YAML'
@@ -112,15 +125,7 @@ charge_alike() {
 	[ "$status" -eq 0 ]
 	"$KBLAT" run w.yaml --out moved --no-state --set poll=event --set messages=3000 --set repetitions=1 --set warmup=0 >out 2>err 3>&- &
 	pid=$!
-	await_run exists 'moved/*.partial/points/0000/rep-00'
-	sleep 1
-	for endpoint in $(pgrep -P $pid); do
-		taskset -acp 0 "$endpoint"
-	done
-	status=0
-	wait $pid || status=$?
-	cat out err
-	[ "$status" -eq 3 ]
+	move_endpoints moved 0
 	assert_contains "$(cat out)" "measuring threads lost their CPU: that went offline, or another program moved them (sink)"
 	spec virtual <<-'YAML'
 		settings: {kernel: pingpong, transport: scripted, messages: 10}
@@ -138,15 +143,6 @@ charge_alike() {
 	YAML
 	"$KBLAT" run y.yaml --out runs --no-state >out 2>err 3>&- &
 	pid=$!
-	await_run exists 'runs/*.partial/points/0000/rep-00'
-	sleep 1
-	# As the kernel does when a CPU goes offline: all threads of an endpoint go elsewhere.
-	for endpoint in $(pgrep -P $pid); do
-		taskset -acp 1 "$endpoint"
-	done
-	status=0
-	wait $pid || status=$?
-	cat out err
-	[ "$status" -eq 3 ]
+	move_endpoints runs 1
 	assert_contains "$(cat out)" "1 measuring thread lost its CPU"
 }

@@ -14,15 +14,6 @@ setup() {
 # As other programs would delay requests, too, this one comes first on its CPU.
 first=(chrt -f 1)
 
-# assert_mostly_right LEAST: at least so many were delayed, and 95 % of them are explained by that.
-assert_mostly_right() {
-	local right count
-	read -r right count < <(judge_truth)
-	echo "$right of $count"
-	[ "$count" -ge "$1" ]
-	[ $((100 * right)) -ge $((95 * count)) ]
-}
-
 # bats test_tags=long
 @test "requests with stamps that were delayed on purpose are explained by that" {
 	needs_tracefs

@@ -62,3 +62,12 @@ judge_truth() {
 		print(right, count)
 	PY
 }
+
+# assert_mostly_right LEAST [PERCENT]: at least so many were delayed, and 95 % of them, or so many, are explained by that.
+assert_mostly_right() {
+	local right count
+	read -r right count < <(judge_truth)
+	echo "$right of $count"
+	[ "$count" -ge "$1" ]
+	[ $((100 * right)) -ge $((${2:-95} * count)) ]
+}

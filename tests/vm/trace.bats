@@ -41,10 +41,7 @@ slow_disk() {
 	trace --limit 100ms --stamps -- sh -c 'echo 0 >/sys/fs/cgroup/slow/cgroup.procs && exec chrt -f 1 ./traced 144'
 	echo "$output"
 	[ "$status" -eq 0 ]
-	read -r right count < <(judge_truth)
-	echo "$right of $count"
-	[ "$count" -ge 12 ]
-	[ $((10 * right)) -ge $((8 * count)) ]
+	assert_mostly_right 12 80
 	"$KBLAT" explain "$run_dir" --worst 100 >explained
 	grep -q "asleep in pread64" explained
 }
@@ -53,10 +50,7 @@ slow_disk() {
 	trace --limit 100ms --from ./traced:serve --to ./traced:serve%return --id 1 -- chrt -f 1 ./traced 130 none
 	echo "$output"
 	[ "$status" -eq 0 ]
-	read -r right count < <(judge_truth)
-	echo "$right of $count"
-	[ "$count" -ge 10 ]
-	[ $((10 * right)) -ge $((8 * count)) ]
+	assert_mostly_right 10 80
 }
 
 @test "trace: a task of another control group is named with it" {
