@@ -7,7 +7,8 @@ Copies the files of a sealed run that are read to OUT, and seals each copy again
 random numbers; `prefix` is for their names; `pairs=1` keeps the boot of RUN and lets the arms
 alternate (`turn` 0 or 1); `start` moves them to later times. `noise` is added by a busy machine
 (standard deviation of the logarithm for each run), and `steal=1` records that a hypervisor took the
-time. `timer` makes messages late: this many ns are taken by the local timer on the sink's CPU.
+time. `timer` makes messages late: this many ns are taken by the local timer on the sink's CPU. `reading`
+gives the points stages: this many ns between driver and reader.
 Changes of single files are made by the tests.
 """
 import hashlib
@@ -82,7 +83,7 @@ def causes(timer_ns):
 def main():
     source, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     asked = {'boots': 8, 'runs': 1, 'kernel': '6.1.0-50-amd64', 'between': 0.01, 'within': 0.01, 'slower': 0, 'seed': 1,
-             'prefix': 'a', 'pairs': 0, 'turn': 0, 'start': 0, 'noise': 0.0, 'steal': 0, 'timer': 0}
+             'prefix': 'a', 'pairs': 0, 'turn': 0, 'start': 0, 'noise': 0.0, 'steal': 0, 'timer': 0, 'reading': 0}
     for word in sys.argv[3:]:
         key, value = word.split('=')
         asked[key] = type(asked[key])(value) if not isinstance(asked[key], int) else float(value)
@@ -110,6 +111,9 @@ def main():
                 histograms(folder, point, factor, rng)
                 if asked['timer']:
                     point['causes'] = causes(asked['timer'])
+                if asked['reading']:
+                    point['stages'] = {'stack_ns': 900.0 * of_boot, 'queue_ns': -3.0 + of_boot, 'wire_ns': 250.0 * of_boot,
+                                       'read_ns': asked['reading'] * of_boot, 'messages': 200}
             for name, value in (('run', run), ('resolved', resolved), ('summary', summary)):
                 (folder / (name + '.json')).write_text(json.dumps(value))
             (before / 'state.json').write_text(json.dumps(state))

@@ -58,6 +58,31 @@ edit() {
 	assert_eq "$(json result.json 'd["points"][0]["late"]')" None
 }
 
+@test "stages: where on its way a message became slower is a line of the answer, with its interval" {
+	boots base reading=5000 between=0.002 within=0.002
+	boots new prefix=b reading=6200 between=0.002 within=0.002 slower=0.04
+	run -3 "$KBLAT" compare base --with new --quantity p50 --out page
+	assert_contains "$output" "between driver and reader: 6.20 us, before 5.00 us: +1.20 us (+1.1"
+	[[ ${lines[-2]} == "regression: "*"; the mean latency by stages: +1.20 us between driver and reader" ]]
+	assert_eq "$(json page/compare.json '[(s["stage"], s["low"] < s["effect"] < s["high"], s["low"] > 0) for s in d["points"][0]["stages"]]')" \
+		"[('stack_ns', True, False), ('queue_ns', True, False), ('wire_ns', True, False), ('read_ns', True, True)]"
+	grep -q "between driver and reader: 6.20 us, before 5.00 us" page/report.html
+	# Faster likewise; but slower where no stage changed is said, too.
+	run -0 "$KBLAT" compare new --with base --quantity p50
+	[[ ${lines[-1]} == *"; the mean latency by stages: -1.20 us between driver and reader" ]]
+	boots same prefix=c reading=5000 between=0.002 within=0.002 slower=0.04
+	run -3 "$KBLAT" compare base --with same --quantity p50
+	[[ ${lines[-1]} == *"; the mean latency by stages: none stands out" ]]
+	# Without a change there is nothing to split, and without stages in an arm nothing is known.
+	boots other prefix=d reading=5000 between=0.002 within=0.002
+	run "$KBLAT" compare base --with other --quantity p50
+	[[ ${lines[-1]} != *"by stages"* ]]
+	boots without prefix=e between=0.002 within=0.002 slower=0.04
+	run -3 "$KBLAT" compare base --with without --quantity p50 --json
+	printf '%s' "$output" >result.json
+	assert_eq "$(json result.json 'd["points"][0]["stages"]')" None
+}
+
 @test "values that do not vary are equivalent" {
 	boots base between=0.0001 within=0.0001
 	boots new prefix=b between=0.0001 within=0.0001 slower=0.005

@@ -12,8 +12,10 @@
 #include "judge/analysis/summary.h"
 #include "judge/compare/compare_judge.h"
 #include "judge/compare/compare_noise.h"
+#include "judge/compare/compare_verdict.h"
 
-#define CAUSES_MOST 1000 /* of a point: the most frequent ones come first, and each is looked up */
+#define STAGES_TAIL 0.025 /* of the interval of a stage, on each side */
+#define CAUSES_MOST 1000  /* of a point: the most frequent ones come first, and each is looked up */
 
 /* --- late messages: sums --- */
 
@@ -134,6 +136,145 @@ void compare_late(const struct compare_join *j, struct comparison *c)
 		c->points[i].late = late_of(j, &j->point[i]);
 }
 
+/* --- stages --- */
+
+static const char *const stage_where[] = {[STAGES_STACK_NS] = "in the sender's stack",
+					  [STAGES_QUEUE_NS] = "in the device's queue",
+					  [STAGES_WIRE_NS] = "between the drivers",
+					  [STAGES_READ_NS] = "between driver and reader"};
+#define STAGES (sizeof(stage_where) / sizeof(stage_where[0]))
+
+/* The units of an arm. */
+struct stage_units {
+	double mean, variance; /* variance: of the mean */
+	size_t count;
+};
+
+static double stage_of_run(const struct compare_point *of, size_t run, unsigned stage)
+{
+	const struct summary_point *point = of->of_run[run];
+	const struct summary_block *block =
+	    point && point->valid ? summary_find_block(&point->results, of->flow, &stages_block) : NULL;
+
+	return block ? number_value(block->numbers[stage]) : NAN;
+}
+
+/* The mean over each unit's runs; NAN: none of them knows the stage. The caller frees. */
+static double *stage_unit_means(const struct compare_join *j, const struct compare_point *of, unsigned stage)
+{
+	const size_t units = j->runs->units[ARM_BASE] + j->runs->units[ARM_WITH];
+	double *mean = or_abort(calloc(units + 1, sizeof(*mean))), *runs = or_abort(calloc(units + 1, sizeof(*runs)));
+
+	for (size_t i = 0; i < j->runs->count; i++) {
+		const double ns = stage_of_run(of, i, stage);
+
+		if (isnan(ns))
+			continue;
+		mean[j->runs->run[i].unit] += ns;
+		runs[j->runs->run[i].unit]++;
+	}
+	for (size_t u = 0; u < units; u++)
+		mean[u] = runs[u] > 0 ? mean[u] / runs[u] : NAN;
+	free(runs);
+	return mean;
+}
+
+static struct stage_units stage_units_of(const double *value, size_t count)
+{
+	struct stage_units u = {.count = 0};
+	double squares = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!isnan(value[i])) {
+			u.mean += value[i];
+			u.count++;
+		}
+	u.mean = u.count ? u.mean / (double)u.count : NAN;
+	for (size_t i = 0; i < count; i++)
+		squares += isnan(value[i]) ? 0 : (value[i] - u.mean) * (value[i] - u.mean);
+	u.variance = u.count > 1 ? squares / (double)(u.count - 1) / (double)u.count : NAN;
+	return u;
+}
+
+/* The interval does not assume that units of both arms vary alike (Welch 1947). */
+static struct comparison_stage stage_result(const struct compare_join *j, const struct compare_point *of,
+					    unsigned stage)
+{
+	const size_t *units = j->runs->units;
+	double *value = stage_unit_means(j, of, stage);
+	const struct stage_units base = stage_units_of(value, units[ARM_BASE]),
+				 with = stage_units_of(value + units[ARM_BASE], units[ARM_WITH]);
+	const double variance = base.variance + with.variance,
+		     df = variance * variance /
+			  (base.variance * base.variance / ((double)base.count - 1) +
+			   with.variance * with.variance / ((double)with.count - 1)),
+		     error = variance > 0 ? df >= 2 ? boots_student(STAGES_TAIL, df) * sqrt(variance) : NAN : variance,
+		     effect = with.mean - base.mean;
+
+	free(value);
+	return (struct comparison_stage){stages_block.statistics[stage].key,
+					 stage_where[stage],
+					 {base.mean, with.mean},
+					 effect,
+					 effect - error,
+					 effect + error};
+}
+
+static void stages_of_point(const struct compare_join *j, const struct compare_point *of, struct comparison_point *p)
+{
+	p->stages = or_abort(calloc(STAGES, sizeof(*p->stages)));
+	for (unsigned i = 0; i < STAGES; i++) {
+		p->stages[i] = stage_result(j, of, i);
+		p->stage_count += !isnan(p->stages[i].effect);
+	}
+	if (p->stage_count == STAGES)
+		return;
+	free(p->stages);
+	p->stages = NULL;
+	p->stage_count = 0;
+}
+
+static bool has_verdict(const struct comparison_point *p, enum compare_verdict wanted)
+{
+	for (size_t i = 0; i < p->quantity_count; i++)
+		if (p->quantities[i].verdict == wanted)
+			return true;
+	return false;
+}
+
+/* "; the mean latency of point 3 by stages: +1.20 us between driver and reader", or that none stands out. */
+static void stages_into_answer(struct comparison *c, const struct comparison_point *p)
+{
+	char *text, number[32];
+	size_t size, said = 0;
+	FILE *out = or_abort(open_memstream(&text, &size));
+
+	fprintf(out, "%s; the mean latency", c->answer);
+	if (c->point_count > 1)
+		fprintf(out, " of point %" JSON_INTEGER_FORMAT, p->id);
+	fputs(" by stages: ", out);
+	for (const struct comparison_stage *s = p->stages; s < p->stages + p->stage_count; s++)
+		if (s->low > 0 || s->high < 0)
+			fprintf(out, "%s%s %s", said++ ? ", " : "",
+				comparison_signed_ns(s->effect, number, sizeof(number)), s->where);
+	fputs(said ? "" : "none stands out", out);
+	fclose(out);
+	free(c->answer);
+	c->answer = or_abort(text);
+}
+
+/* For each point that became slower (or else, faster). */
+static void compare_stages(const struct compare_join *j, struct comparison *c)
+{
+	const enum compare_verdict wanted = c->verdict == OUTCOME_REGRESSION ? COMPARE_REGRESSION : COMPARE_IMPROVEMENT;
+
+	for (size_t i = 0; i < c->point_count; i++) {
+		stages_of_point(j, &j->point[i], &c->points[i]);
+		if (c->judged && c->points[i].stages && has_verdict(&c->points[i], wanted))
+			stages_into_answer(c, &c->points[i]);
+	}
+}
+
 /* --- how the machine's state differs --- */
 
 static struct comparison_difference state_difference(const json_t *found)
@@ -213,6 +354,7 @@ int compare_judge_causes(const struct compare_join *j, const struct compare_rule
 	if (!rc) {
 		compare_noise_cause(j, c);
 		compare_late(j, c);
+		compare_stages(j, c);
 	}
 	return rc;
 }

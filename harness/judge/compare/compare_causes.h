@@ -1,6 +1,6 @@
 /*
- * What may have caused a difference: what made messages late in each arm, and how the machine's
- * state differs between the runs. (What may cause noise: compare_noise.h.)
+ * What may have caused a difference: what made messages late in each arm, in which stage of their
+ * way it arose, and how the machine's state differs between the runs. (What may cause noise: compare_noise.h.)
  */
 #ifndef KBLAT_COMPARE_CAUSES_H
 #define KBLAT_COMPARE_CAUSES_H

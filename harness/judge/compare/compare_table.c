@@ -320,6 +320,40 @@ static void put_late(const struct comparison *c, FILE *out)
 	}
 }
 
+/* --- stages --- */
+
+static void put_stage(const struct comparison_stage *s, FILE *out)
+{
+	char now[32], was[32], change[32], low[32], high[32];
+
+	fprintf(out, "    %s: %s, before %s: %s", s->where,
+		unit_human_ns((int64_t)llround(s->level[ARM_WITH]), now, sizeof(now)),
+		unit_human_ns((int64_t)llround(s->level[ARM_BASE]), was, sizeof(was)),
+		comparison_signed_ns(s->effect, change, sizeof(change)));
+	if (!isnan(s->low))
+		fprintf(out, " (%s to %s)", comparison_signed_ns(s->low, low, sizeof(low)),
+			comparison_signed_ns(s->high, high, sizeof(high)));
+	fputc('\n', out);
+}
+
+static void put_stages(const struct comparison *c, FILE *out)
+{
+	bool begun = false;
+
+	for (const struct comparison_point *p = c->points; p < c->points + c->point_count; p++) {
+		if (!p->stages)
+			continue;
+		if (!begun)
+			fputs("\nMean latency by stages, in NEW and before (in BASE), with the 95 % interval of each "
+			      "difference alone:\n",
+			      out);
+		begun = true;
+		fprintf(out, "  point %" JSON_INTEGER_FORMAT "\n", p->id);
+		for (size_t i = 0; i < p->stage_count; i++)
+			put_stage(&p->stages[i], out);
+	}
+}
+
 /* --- how the state differs --- */
 
 /* A value of a state: a text, a number, or nothing. */
@@ -425,6 +459,7 @@ void compare_table(const struct comparison *c, FILE *out)
 		put_lines(c, out);
 	put_remarks(c, out);
 	put_late(c, out);
+	put_stages(c, out);
 	put_state(c, out);
 	fprintf(out, "\n%s: ", compare_outcomes[c->verdict]);
 	text_print(c->answer, out);

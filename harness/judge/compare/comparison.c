@@ -28,6 +28,7 @@ static void comparison_free_point(struct comparison_point *p)
 	}
 	free(p->units);
 	free(p->late.causes);
+	free(p->stages);
 }
 
 static void difference_free(struct comparison_difference *d)
@@ -111,6 +112,17 @@ bool comparison_is_share(const struct comparison_quantity *q)
 double comparison_shown(const struct comparison_quantity *q, const struct comparison_amount *a)
 {
 	return comparison_is_share(q) ? 100 * a->own : a->percent;
+}
+
+const char *comparison_signed_ns(double ns, char *text, size_t size)
+{
+	if (fabs(ns) < 999.5)
+		snprintf(text, size, "%+.0f ns", ns);
+	else if (fabs(ns) < 999.5e3)
+		snprintf(text, size, "%+.2f us", ns / 1e3);
+	else
+		snprintf(text, size, "%+.2f ms", ns / 1e6);
+	return text;
 }
 
 /* --- as JSON --- */
@@ -224,6 +236,18 @@ static json_t *late_to_json(const struct comparison_late *late)
 			 "causes", causes);
 }
 
+static json_t *stages_to_json(const struct comparison_point *p)
+{
+	json_t *list = p->stage_count ? json_array() : json_null();
+
+	for (const struct comparison_stage *s = p->stages; s < p->stages + p->stage_count; s++)
+		json_array_append_new(list, json_pack("{s:s, s:s, s:f, s:f, s:f, s:o, s:o}", "stage", s->key, "where",
+						      s->where, "base", s->level[ARM_BASE], "with", s->level[ARM_WITH],
+						      "effect", s->effect, "low", number_or_null(s->low), "high",
+						      number_or_null(s->high)));
+	return list;
+}
+
 json_t *compare_json_judged(const struct comparison_point *p)
 {
 	return json_pack("{s:I, s:s, s:s, s:o, s:o}", "id", p->id, "label", p->label, "metric", p->metric, "quantities",
@@ -232,10 +256,11 @@ json_t *compare_json_judged(const struct comparison_point *p)
 
 static json_t *point_to_json(const struct comparison_point *p)
 {
-	return json_pack("{s:I, s:s, s:O, s:s, s:{s:i, s:i}, s:O, s:o, s:o, s:o, s:o}", "id", p->id, "label", p->label,
-			 "params", p->params, "metric", p->metric, "left_out", "base", (int)p->left_out[ARM_BASE],
-			 "with", (int)p->left_out[ARM_WITH], "reasons", p->reasons, "quantities", quantities_to_json(p),
-			 "not_compared", missing_to_json(p), "units", units_to_json(p), "late", late_to_json(&p->late));
+	return json_pack("{s:I, s:s, s:O, s:s, s:{s:i, s:i}, s:O, s:o, s:o, s:o, s:o, s:o}", "id", p->id, "label",
+			 p->label, "params", p->params, "metric", p->metric, "left_out", "base",
+			 (int)p->left_out[ARM_BASE], "with", (int)p->left_out[ARM_WITH], "reasons", p->reasons,
+			 "quantities", quantities_to_json(p), "not_compared", missing_to_json(p), "units",
+			 units_to_json(p), "late", late_to_json(&p->late), "stages", stages_to_json(p));
 }
 
 static json_t *points_to_json(const struct comparison *c)

@@ -89,6 +89,13 @@ struct comparison_late {
 	size_t cause_count;
 };
 
+/* A stage of the messages' way through sockets (`stages: yes`): its mean time, the mean of each arm's units. */
+struct comparison_stage {
+	const char *key, *where; /* "read_ns", "between driver and reader" */
+	double level[ARMS];
+	double effect, low, high; /* NEW - BASE in ns, and its interval, for this stage alone */
+};
+
 struct comparison_point {
 	json_int_t id;
 	char *label;	/* the settings in which points differ: "rc, busy, 32B" */
@@ -103,6 +110,9 @@ struct comparison_point {
 	struct comparison_unit *units; /* in order of time */
 	size_t unit_count;
 	struct comparison_late late;
+	struct comparison_stage
+	    *stages; /* their effects add up to that on the mean latency; NULL: not known in both arms */
+	size_t stage_count;
 };
 
 struct comparison_arm {
@@ -191,6 +201,9 @@ const char *comparison_kernel(const struct comparison *c, enum compare_arm arm);
 bool comparison_is_share(const struct comparison_quantity *q);
 double comparison_shown(const struct comparison_quantity *q, const struct comparison_amount *a);
 
+/* "+1.20 us"; returns `text`. */
+const char *comparison_signed_ns(double ns, char *text, size_t size);
+
 /* "p50 and p99 decide, …": which quantities must be resolved for an answer, and why these. The caller frees. */
 char *comparison_decides(const struct comparison *c);
 
@@ -216,7 +229,8 @@ char *comparison_decides(const struct comparison *c);
  *      "units": [{"arm": "BASE" | "NEW", "boot", "kernel", "started_ns", "value", "runs": []}],
  *      "late": null or {"base": {"runs": in which causes are known, "messages"}, "with": likewise,
  *        "causes": [{"class", "side", "name", "text", "base": {"messages", "share",
- *          "time_p50_ns"}, "with": likewise}]}}],
+ *          "time_p50_ns"}, "with": likewise}]},
+ *      "stages": null or [{"stage": "read_ns", "where", "base", "with", "effect", "low", "high"}: in ns]}],
  *    "trends": powers of time that were taken out of the values,
  *    "noisy": null or {"points": how many are noisy, "point": the worst, "quantity",
  *      "noise_percent", "detectable_percent", "margin_percent", "text", "cause",
