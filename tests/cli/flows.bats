@@ -139,6 +139,81 @@ metric() {
 	[ -z "$(leftovers)" ]
 }
 
+# A server's flow and those of its backups.
+with_backups() {
+	spec writes <<-'YAML'
+		settings: {flows: client one two three, client.kernel: pingpong, client.backups: 3, one.kernel: backup, two.kernel: backup,
+		  three.kernel: backup, transport: shmem, poll: event, messages: 400, repetitions: 2, warmup: 20}
+	YAML
+	run_with writes "$@"
+}
+
+@test "a server answers when its three backups have confirmed, and not before" {
+	local transport
+	for transport in shmem tcp; do
+		with_backups transport=$transport
+		echo "$output"
+		assert_measured
+		assert_eq "$(metric client.rtt_ns n) $(metric three.rtt_ns n)" "800 800"
+		# In each repetition, each write takes longer than each of its backups did.
+		/usr/bin/python3 - "$run_dir/points/0000" <<-'PY'
+			import sys, numpy
+			for rep in ('00', '01'):
+			    def took(flow):
+			        back, subm = (numpy.load('%s/rep-%s/%s/%s.npy' % (sys.argv[1], rep, flow, c)) for c in ('t_back', 't_subm'))
+			        return subm, back
+			    subm, back = took('client')
+			    for flow in ('one', 'two', 'three'):
+			        asked, stored = took(flow)
+			        assert (asked > subm).all() and (stored < back).all(), flow
+		PY
+		[ -z "$(leftovers)" ]
+	done
+}
+
+@test "a backup that dies in the middle of a write is named, and nothing of that repetition is counted as written" {
+	touch before-shm
+	spec writes <<-'YAML'
+		settings: {flows: client one two three, client.kernel: pingpong, client.backups: 3, one.kernel: backup, two.kernel: backup,
+		  three.kernel: backup, transport: shmem, poll: event, messages: 100, client.pause: 10ms, repetitions: 3, warmup: 0}
+	YAML
+	"$KBLAT" run writes.yaml --out runs >out 2>err 3>&- &
+	pid=$!
+	await_run exists "runs/*.partial/points/0000/rep-00/client/counters.json"
+	sleep 0.3
+	kill -KILL "$(pgrep -P $pid | sed -n 5p)" # of each flow the source, then the sink
+	status=0
+	wait $pid || status=$?
+	cat out err
+	[ "$status" -eq 1 ]
+	assert_contains "$(<err)" "two source endpoint: was killed by signal 9"
+	run_dir=$(tail -n 1 out)
+	assert_eq "$(json "$run_dir/run.json" 'd["status"]')" FAILED
+	assert_eq "$(json "$run_dir/points/0000/point.json" 'd["outcome"], "two source" in d["why"]')" "('failed', True)"
+	[ ! -e "$run_dir/points/0000/rep-01" ]
+	assert_eq "$(json "$run_dir/summary.json" '[r["metrics"]["client.rtt_ns"]["n"] for r in d["points"][0]["reps"]]')" "[100]"
+	[ -z "$(shm_files)" ]
+	[ -z "$(leftovers)" ]
+}
+
+@test "backups that do not match their server are said before anything starts" {
+	local row
+	local rows=(
+		"client.backups=2|client: backups 2, but the point has 3 flows with the kernel backup"
+		"client.backups=0|three: no flow of the point has \`backups\`"
+		"two.messages=300|two: its \`messages\` and \`warmup\` must be those of the flow 'client'"
+		"client.duration=1s|client: backups and duration"
+		"two.transport=udp|two: the kernel backup needs a reliable transport"
+		"two.transport=scripted two.poll=busy|two: the kernel backup waits for another flow in real time"
+	)
+	for row in "${rows[@]}"; do
+		with_backups ${row%%|*}
+		echo "$output"
+		[ "$status" -eq 2 ]
+		assert_contains "$output" "${row#*|}"
+	done
+}
+
 @test "a flow that makes no progress is named by the timeout" {
 	two_scripted small.fault=hang small.fault_side=source timeout=1s drain=50ms
 	echo "$output"

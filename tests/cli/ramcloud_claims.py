@@ -14,7 +14,7 @@ EFFECTS = {
     'bulk': 1.3, 'bulk_phase': 32, 'bulk_median': 0.98, 'after': 0.95, 'after_stdev': 1.3, 'one_before': 0.3,
     'spin_cycle': 32, 'spin_first': 31, 'spin_last': 32, 'spin_slow': 1, 'no_spin_cycle': 32,
     'pairs': 1, 'pairs_cycle': 32, 'pairs_own': 0,
-    'sge_8': 650, 'sge_8_share': 0, 'large': 1.006, 'size': 1,
+    'sge_8': 650, 'sge_8_share': 0, 'large': 1.006, 'size': 1, 'gain': 1, 'replicas': 2.4, 'at_once': 1,
 }
 
 
@@ -125,6 +125,21 @@ def clusterperf(p, e):
     return made
 
 
+REPLICAS = {100: (14.9, 14.0), 1000: (18.9, 17.9), 10000: (37.4, 36.9), 100000: (244.2, 244.2), 1000000: (2358, 2330)}
+
+
+def replicas(p, e):
+    """What the source measured, times `gain` where it gains something; the client's own way is part of it."""
+    size, eight, one = p['client.size_bytes'], *REPLICAS[p['client.size_bytes']]
+    median = 1000 * (eight if p['client.recv_sge'] == 8 or (e['gain'] == 0 and eight != one) else one * (1.05 if e['gain'] > 1 else 1))
+    median *= e['replicas'] / 2.4
+    made = {'client.rate': {'messages_per_s': 1e9 / median, 'bytes_per_s': size * 1e9 / median}}
+    own = median / (2 if e['at_once'] else 4)
+    made['metrics'] = {'%s.%s' % (flow, name): series(value) for flow, value in
+                       (('client', median), ('one', own), ('two', own), ('three', own)) for name in ('rtt_ns', 'half_rtt_ns')}
+    return made
+
+
 def max_sge(p, e):
     sge = p['recv_sge']
     base = e['base'] * (e['sge_16'] if sge == 16 else 1)
@@ -159,7 +174,7 @@ def at_period(found):
 
 
 MODELS = {'receive-depth': receive_depth, 'two-views': two_views, 'return-policy': return_policy,
-          'spin-between': spin_between, 'shared-queue': shared_queue, 'clusterperf-read': clusterperf, 'clusterperf-write': clusterperf,
+          'spin-between': spin_between, 'shared-queue': shared_queue, 'clusterperf-read': clusterperf, 'clusterperf-write': clusterperf, 'clusterperf-replicas': replicas,
           'max-sge': max_sge, 'registration-granularity': registration, 'known-pattern': known_pattern}
 
 
@@ -225,10 +240,13 @@ for kind in ('read', 'write'):
                    for what in ('100', '1k', '10k', '-bw100', '-bw1k', '-bw10k')})
     CLAIMS.update({'clusterperf-%s/%s%s' % (kind, kind, what): {'large': 1.05} for what in ('1m', '-bw1m')})
     CLAIMS['clusterperf-%s/larger-is-slower' % kind] = {'size': 0}
+CLAIMS.update({'clusterperf-replicas/write' + what: {'gain': 0} for what in ('100', '1k', '10k', '1m', '-bw100', '-bw1k', '-bw10k', '-bw1m')})
+CLAIMS.update({'clusterperf-replicas/write' + what: {'gain': 2} for what in ('100k', '-bw100k')})
+CLAIMS.update({'clusterperf-replicas/replicas-cost': {'replicas': 1.2}, 'clusterperf-replicas/asked-at-once': {'at_once': 0}})
 for what in ('period', 'first-phase', 'last-phase', 'height', 'nothing', 'alternation', 'alternation-cycle',
              'alternation-phase', 'no-alternation', 'turn', 'cycle-16', 'cycle-16-height', 'two-heights',
              'two-heights-next', 'two-heights-height', 'nested', 'nested-twice'):
     CLAIMS['known-pattern/' + what] = {'scripted': 0}
 
 if __name__ == '__main__':
-    main(Model(EFFECTS, CLAIMS, {'pingpong': pingpong, 'exchange': pingpong}))
+    main(Model(EFFECTS, CLAIMS, {'pingpong': pingpong, 'exchange': pingpong, 'flows': pingpong}))

@@ -143,11 +143,13 @@ static int open_recorder(struct endpoint *ep, const json_t *order, struct err *e
 static int open_side(struct endpoint *ep, const json_t *order, struct err *e)
 {
 	const json_t *dir = json_object_get(order, "dir");
+	const char *point = json_text(order, "point");
 	const struct kernel_place place = {
 	    .role = ep->role,
 	    .dir = json_string_value(dir),
 	    .flow = ep->flow.name,
 	    .name = json_text(order, "name"),
+	    .point = is_object_name(point) ? point : NULL,
 	    .spare_cpu = ep->spare_cpu,
 	    .numa_node = ep->numa_node,
 	    .stop = &ep->worker.stop,

@@ -137,9 +137,10 @@ struct kernel_instance {
 /* Where an endpoint runs; for what a kernel creates in addition to its columns. */
 struct kernel_place {
 	enum role role;
-	const char *dir;  /* the point's folder in the run directory; NULL: it is on another machine */
-	const char *flow; /* "": the only one */
-	const char *name; /* unique: transport_config.name */
+	const char *dir;   /* the point's folder in the run directory; NULL: it is on another machine */
+	const char *flow;  /* "": the only one */
+	const char *name;  /* unique: transport_config.name */
+	const char *point; /* the same for all flows of the point; NULL: they share nothing */
 	int spare_cpu, numa_node;
 	const atomic_int *stop;
 };
@@ -193,7 +194,9 @@ struct kernel_ops {
 	int (*check)(const void *settings, const struct transport_config *config, const struct transport_traits *traits,
 		     char *why, size_t why_size);
 	void (*rules)(const void *settings, struct kernel_rules *out); /* NULL: none of them applies */
-	const struct kernel_side_ops *side;			       /* NULL: nothing */
+	/* How many flows with the kernel `backup` the sink waits for; NULL: none. */
+	int64_t (*backups)(const void *settings);
+	const struct kernel_side_ops *side;	 /* NULL: nothing */
 	const struct kernel_instance *instances; /* for the transports with which the kernel makes sense */
 };
 

@@ -6,7 +6,7 @@
 #ifndef KBLAT_KERNELS_KERNEL_LIST_H
 #define KBLAT_KERNELS_KERNEL_LIST_H
 
-#define EVERY_KERNEL(X) X(oneway) X(pingpong) X(rate) X(stream) X(register) X(handoff) X(exchange)
+#define EVERY_KERNEL(X) X(oneway) X(pingpong) X(rate) X(stream) X(register) X(handoff) X(exchange) X(backup)
 
 /*
  * The kernels and transports whose loops also exist as witnesses, which record long times between two polls (explain).

@@ -23,6 +23,8 @@ static const struct opt pingpong_options[] = {
      "payload of an answer, such as the data of a read or the confirmation of a write; 0: as large as the message"},
     {"serve", OPT_TIME, FIELD(serve), "0ns", 0, 1000000000, NULL,
      "how long the sink works on each message before it answers, as a server does"},
+    {"backups", OPT_INT, FIELD(backups), "0", 0, 16, NULL,
+     "how many flows with the kernel `backup` the sink waits for before it answers: what each has confirmed is stored"},
     {"duration", OPT_TIME, FIELD(duration), "0ns", 0, 3600000000000, NULL,
      "time limit of a repetition, if `messages` are not done before; 0: none"},
     {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 3600000000000, NULL, "time from an answer to the next message"},
@@ -107,9 +109,16 @@ static int pingpong_check(const void *settings, const struct transport_config *c
 			 "serve %lld ns and lost_after %lld ns: the message is given up before it is "
 			 "answered; use a longer lost_after",
 			 (long long)s->serve, (long long)s->lost_after);
-	else if ((s->work || s->serve) && config->ops->has_own_clock)
+	else if ((s->work || s->serve || s->backups) && config->ops->has_own_clock)
 		snprintf(why, why_size, "%s and transport %s: a computation takes real time, and this time is not",
-			 s->work ? "work" : "serve", config->ops->name);
+			 s->work    ? "work"
+			 : s->serve ? "serve"
+				    : "backups",
+			 config->ops->name);
+	else if (s->backups && (s->duration || !traits->is_reliable))
+		snprintf(why, why_size,
+			 "backups and %s: a write that is never answered would leave the backups waiting",
+			 s->duration ? "duration" : "an unreliable transport");
 	else
 		return 0;
 	return -EINVAL;
@@ -172,18 +181,41 @@ int pingpong_compute(struct worker *w)
 static int pingpong_open(const void *settings, const struct kernel_place *place, void **side, struct err *e)
 {
 	const struct pingpong_settings *s = settings;
+	struct pingpong_side *own;
+	int rc;
 
-	(void)e;
-	if (s->work && place->role == ROLE_SINK)
-		*side = or_abort(aligned_alloc(64, sizeof(struct pingpong_side)));
+	if (place->role == ROLE_SOURCE || (!s->work && !s->backups))
+		return 0;
+	own = or_abort(aligned_alloc(64, sizeof(*own)));
+	*own = (struct pingpong_side){.view.board = NULL};
+	rc = s->backups ? board_open(&own->view, place, e) : 0;
+	if (rc)
+		free(own);
+	else
+		*side = own;
+	return rc;
+}
+
+static int pingpong_start(void *arg, unsigned repetition, struct err *e)
+{
+	struct pingpong_side *side = arg;
+
+	(void)repetition, (void)e;
+	atomic_store(&side->has_ended, false);
+	if (side->view.board)
+		board_start(&side->view);
 	return 0;
 }
 
-static int pingpong_start(void *side, unsigned repetition, struct err *e)
+static void pingpong_close(void *side)
 {
-	(void)repetition, (void)e;
-	atomic_store(&((struct pingpong_side *)side)->has_ended, false);
-	return 0;
+	board_close(&((struct pingpong_side *)side)->view);
+	free(side);
+}
+
+static int64_t pingpong_backups(const void *settings)
+{
+	return ((const struct pingpong_settings *)settings)->backups;
 }
 
 static int pingpong_finish(void *side, struct counters *c, struct err *e)
@@ -193,7 +225,7 @@ static int pingpong_finish(void *side, struct counters *c, struct err *e)
 }
 
 static const struct kernel_side_ops pingpong_side_ops = {
-    .open = pingpong_open, .start = pingpong_start, .finish = pingpong_finish, .close = free};
+    .open = pingpong_open, .start = pingpong_start, .finish = pingpong_finish, .close = pingpong_close};
 
 static void pingpong_rules(const void *settings, struct kernel_rules *out)
 {
@@ -216,6 +248,7 @@ const struct kernel_ops pingpong_kernel = {
     .check = pingpong_check,
     .demand = pingpong_demand,
     .rules = pingpong_rules,
+    .backups = pingpong_backups,
     .side = &pingpong_side_ops,
     .instances = pingpong_instances,
 };

@@ -9,14 +9,14 @@
 #ifndef KBLAT_KERNELS_PINGPONG_H
 #define KBLAT_KERNELS_PINGPONG_H
 
-#include "measure/kernels/kernel.h"
+#include "measure/kernels/backup.h"
 
 struct pingpong_settings {
 	int64_t messages, size, duration, pause, lost_after, link_rate;
 	int release; /* enum pingpong_release */
 	bool turn, check, work;
 	int64_t answer; /* 0: as large as a message */
-	int64_t serve;
+	int64_t serve, backups;
 };
 
 /* When the buffer of a received message is released: after or before posting. */
@@ -25,9 +25,10 @@ enum pingpong_release { PINGPONG_RELEASE_AFTER, PINGPONG_RELEASE_BEFORE };
 enum { PINGPONG_T_SUBM, PINGPONG_T_BACK, PINGPONG_T_TURN };
 enum { PINGPONG_SOURCE, PINGPONG_SINK, PINGPONG_WORK };
 
-/* With `work`: the sink's loop has ended. */
+/* With `work`: the sink's loop has ended. With `backups`: where the sink meets them. */
 struct pingpong_side {
 	_Alignas(64) atomic_bool has_ended;
+	struct board_view view;
 };
 
 /* The loop of the computation; the same over every transport. */

@@ -2,6 +2,7 @@
  * The loops of `pingpong`. Nothing happens between seeing a message and posting its answer; buffers
  * are released and send completions polled while it is the other side's turn.
  */
+#include "measure/kernels/board.h"
 #include "measure/kernels/loop.h"
 #include "measure/kernels/pingpong.h"
 #include "measure/kernels/round_trip.h"
@@ -104,12 +105,19 @@ static int pingpong_source(struct worker *w)
 	return round_trip_run(w, w->poll_recv != POLL_BUSY, s->lost_after, pingpong_choose_source);
 }
 
-ALWAYS void pingpong_serve(struct TRANSPORT *t, int64_t ticks)
+/* What a server does with message `n`: it works on it, and has it stored by its backups. */
+ALWAYS int pingpong_serve(struct worker *w, struct TRANSPORT *t, int64_t ticks, uint32_t n)
 {
 	const int64_t until = T(begin)(t) + ticks;
+	const uint32_t backups = (uint32_t)((const struct pingpong_settings *)w->settings)->backups;
+	const struct pingpong_side *side = w->side;
 
-	while (T(pause)(t, until) < until)
+	while (ticks && T(pause)(t, until) < until)
 		;
+	if (!backups)
+		return 0;
+	board_add(&side->view.board->asked);
+	return board_await(w, &side->view.board->stored, side->view.stored + backups * (n + 1), n);
 }
 
 ALWAYS void pingpong_check_and_fill(struct worker *w, struct TRANSPORT *t, uint32_t seq)
@@ -155,9 +163,9 @@ ALWAYS int pingpong_run_sink(struct worker *w, void *state, const unsigned choic
 			if (!likely(rc == 0))
 				break;
 		}
-		if (choices & SERVES)
-			pingpong_serve(t, serve);
-		rc = T(post)(t, seq, signal);
+		rc = choices & SERVES ? pingpong_serve(w, t, serve, n) : 0;
+		if (likely(rc == 0))
+			rc = T(post)(t, seq, signal);
 		if (!likely(rc == 0))
 			break;
 		if (mode != POLL_BUSY)
@@ -195,7 +203,7 @@ static int pingpong_sink(struct worker *w)
 	const struct pingpong_settings *s = w->settings;
 	const unsigned release = s->release == PINGPONG_RELEASE_BEFORE ? RELEASES_BEFORE : 0;
 	const unsigned turn = w->column[PINGPONG_T_TURN] ? STAMPS_TURN : 0;
-	const unsigned serves = s->serve ? SERVES : 0;
+	const unsigned serves = s->serve || s->backups ? SERVES : 0;
 
 	const int rc = LOOP_RUN(pingpong_run_sink, w, NULL, pingpong_choices(w) | release | turn | serves);
 

@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "measure/kernels/backup.h"
 
 /* --- names of flows --- */
 
@@ -140,6 +141,62 @@ void point_free(struct point *p)
 	free(p->flow);
 	json_decref(p->params);
 	*p = (struct point){.id = 0};
+}
+
+/* --- flows that wait for others --- */
+
+static int64_t backups_of(const struct flow *f)
+{
+	return f->kernel->backups ? f->kernel->backups(f->kernel_settings) : 0;
+}
+
+/* Each of its writes is stored by all backups, so all must have as many. */
+static void check_backups(const struct point *p, const struct flow *server,
+			  void (*complain)(void *arg, const struct flow *f, const char *why), void *arg)
+{
+	char why[256];
+	int64_t count = 0;
+
+	for (size_t i = 0; i < p->flow_count; i++) {
+		const struct flow *f = &p->flow[i];
+
+		if (f->kernel != &backup_kernel)
+			continue;
+		count++;
+		if (f->config.schedule.messages == server->config.schedule.messages &&
+		    f->common.warmup == server->common.warmup)
+			continue;
+		snprintf(why, sizeof(why),
+			 "its `messages` and `warmup` must be those of the flow '%s', whose backup it is",
+			 server->name);
+		complain(arg, f, why);
+	}
+	if (count == backups_of(server))
+		return;
+	snprintf(why, sizeof(why), "backups %lld, but the point has %lld flows with the kernel backup",
+		 (long long)backups_of(server), (long long)count);
+	complain(arg, server, why);
+}
+
+void point_check(const struct point *p, void (*complain)(void *arg, const struct flow *f, const char *why), void *arg)
+{
+	const struct flow *server = NULL, *backup = NULL;
+
+	for (size_t i = 0; i < p->flow_count; i++) {
+		const struct flow *f = &p->flow[i];
+
+		flow_check(f, complain, arg);
+		if (backups_of(f) && server)
+			complain(arg, f, "only one flow of a point can have backups");
+		if (backups_of(f))
+			server = f;
+		if (f->kernel == &backup_kernel)
+			backup = f;
+	}
+	if (server)
+		check_backups(p, server, complain, arg);
+	else if (backup)
+		complain(arg, backup, "no flow of the point has `backups`, so it would wait forever");
 }
 
 /* --- questions --- */

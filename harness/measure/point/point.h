@@ -32,6 +32,9 @@ int point_cut_flows(char *text, const char **names, size_t *count, char *why, si
 int point_load(struct point *p, unsigned id, json_t *params, struct err *e);
 void point_free(struct point *p);
 
+/* Finds contradictions between and within its flows: `complain` is called with a sentence for each. */
+void point_check(const struct point *p, void (*complain)(void *arg, const struct flow *f, const char *why), void *arg);
+
 /* Are events of the operating system's kernel to be kept for at least one flow? */
 bool point_explains(const struct point *p);
 

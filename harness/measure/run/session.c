@@ -312,10 +312,10 @@ static json_t *cpu_json(int cpu)
 static int send_open(struct session *s, size_t i, const char *name, struct err *e)
 {
 	const struct peer *p = &s->peer[i];
-	json_t *order =
-	    json_pack("{s:s, s:s, s:s, s:O, s:s, s:o, s:o, s:o}", "type", "open", "role", role_names[p->role], "flow",
-		      p->flow->name, "params", p->flow->params, "name", name, "cpu", cpu_json(s->placed[i].cpu),
-		      "spare_cpu", cpu_json(s->placed[i].spare_cpu), "conversion", session_hosts_conversion(s, p));
+	json_t *order = json_pack("{s:s, s:s, s:s, s:O, s:s, s:s, s:o, s:o, s:o}", "type", "open", "role",
+				  role_names[p->role], "flow", p->flow->name, "params", p->flow->params, "name", name,
+				  "point", s->peer[0].flow_name, "cpu", cpu_json(s->placed[i].cpu), "spare_cpu",
+				  cpu_json(s->placed[i].spare_cpu), "conversion", session_hosts_conversion(s, p));
 
 	if (s->run->mask)
 		json_object_set_new(order, "mask", json_true());

@@ -346,8 +346,7 @@ static void keep_point(struct choice *c)
 		point_free(&p);
 		return;
 	}
-	for (size_t i = 0; i < p.flow_count; i++)
-		flow_check(&p.flow[i], complain_contradiction, c);
+	point_check(&p, complain_contradiction, c);
 	s->point = or_abort(realloc(s->point, (s->point_count + 1) * sizeof(*s->point)));
 	s->point[s->point_count++] = p;
 }
