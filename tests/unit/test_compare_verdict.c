@@ -1,4 +1,6 @@
 /* The overall verdict of several quantities, and whether it became slower. */
+#include <math.h>
+
 #include "judge/compare/compare_verdict.h"
 #include "tests/unit/tap.h"
 
@@ -86,8 +88,46 @@ static void test_shown(void)
 	is_int(compare_verdict_outcome(&missing), OUTCOME_UNDECIDED, "what decides, but was not compared");
 }
 
+/* A share, so that differences are amounts. The margin is 0.05. */
+static const struct {
+	const char *name;
+	double low, low_alone, high_alone, high, error;
+	enum compare_verdict verdict;
+} single[] = {
+    {"a small change, sharply seen", 0.001, 0.001, 0.002, 0.003, 1e-4, COMPARE_EQUIVALENT},
+    {"the same with so few boots that jointly nothing bounds it", 0.001, 0.001, 0.002, INFINITY, 1e-4,
+     COMPARE_EQUIVALENT},
+    {"the same for the better", -INFINITY, -0.002, -0.001, -0.001, 1e-4, COMPARE_EQUIVALENT},
+    {"alone it is within the margin, but not jointly", 0.001, 0.002, 0.04, 0.06, 1e-2, COMPARE_REGRESSION},
+    {"nothing was found, and alone it is within the margin", -0.06, -0.04, 0.04, 0.06, 1e-2, COMPARE_EQUIVALENT},
+    {"it may be larger than the margin", 0.001, 0.002, 0.06, INFINITY, 1e-2, COMPARE_REGRESSION},
+    {"it is larger than the margin", 0.06, 0.06, 0.07, 0.08, 1e-4, COMPARE_REGRESSION},
+    {"for the better, it may be larger than the margin", -INFINITY, -0.06, -0.002, -0.001, 1e-2, COMPARE_IMPROVEMENT},
+    {"within the margin, but noise is larger", -0.001, 0.001, 0.002, INFINITY, 0.1, COMPARE_UNDECIDED},
+    {"a change in spite of noise", 0.001, 0.001, 0.002, INFINITY, 0.1, COMPARE_REGRESSION},
+    {"nothing is known", -INFINITY, -INFINITY, INFINITY, INFINITY, 1e-4, COMPARE_UNDECIDED},
+};
+
+static void test_single(void)
+{
+	for (size_t i = 0; i < sizeof(single) / sizeof(single[0]); i++) {
+		struct compare_values v = {.level = {0.5, 0.5}};
+		struct perm_quantity q = {.low = single[i].low,
+					  .low_alone = single[i].low_alone,
+					  .high_alone = single[i].high_alone,
+					  .high = single[i].high,
+					  .error = single[i].error,
+					  .df = 6};
+		struct compare_entry t = {.values = &v, .margin = 0.05, .perm = &q};
+
+		is_str(compare_verdicts[compare_entry_verdict(&t)], compare_verdicts[single[i].verdict], "%s",
+		       single[i].name);
+	}
+}
+
 int main(void)
 {
+	test_single();
 	test_shown();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct verdict_tally t = tally_of(i);

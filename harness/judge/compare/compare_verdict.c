@@ -85,28 +85,36 @@ double compare_entry_detectable(const struct compare_entry *t)
 
 /* --- the verdict on a quantity --- */
 
-static bool is_within(const struct compare_entry *t, double low, double high)
-{
-	return compare_amount(t->values, low) > -t->margin && compare_amount(t->values, high) < t->margin;
-}
-
 /*
  * Alarms take all quantities into account together. Equivalence of a quantity is tested separately,
  * by two one-sided tests (Schuirmann 1987). Stating it for all quantities needs no correction for
- * their number, because each of them must pass.
+ * their number, because each of them must pass. What differs, but is shown to do so by less than the
+ * margin, is equivalent, too; where few units leave the joint interval without an end, the test of the
+ * quantity alone shows it.
  */
+static bool is_equivalent(const struct compare_entry *t)
+{
+	const struct perm_quantity *q = t->perm;
+	bool differs = q->low > 0 || q->high < 0;
+	double low = differs && isfinite(q->low) ? q->low : q->low_alone;
+	double high = differs && isfinite(q->high) ? q->high : q->high_alone;
+
+	return !compare_entry_is_noisy(t) && compare_amount(t->values, low) > -t->margin &&
+	       compare_amount(t->values, high) < t->margin;
+}
+
 enum compare_verdict compare_entry_verdict(const struct compare_entry *t)
 {
-	bool better = t->values->of.less_is_worse, noisy = compare_entry_is_noisy(t);
+	bool better = t->values->of.less_is_worse;
 	const struct perm_quantity *q = t->perm;
 
-	if (!noisy && is_within(t, q->low, q->high))
+	if (is_equivalent(t))
 		return COMPARE_EQUIVALENT;
 	if (q->low > 0)
 		return better ? COMPARE_IMPROVEMENT : COMPARE_REGRESSION;
 	if (q->high < 0)
 		return better ? COMPARE_REGRESSION : COMPARE_IMPROVEMENT;
-	return !noisy && is_within(t, q->low_alone, q->high_alone) ? COMPARE_EQUIVALENT : COMPARE_UNDECIDED;
+	return COMPARE_UNDECIDED;
 }
 
 bool compare_entry_may_be_worse(const struct compare_entry *t)
