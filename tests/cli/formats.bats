@@ -185,6 +185,71 @@ print(d["/point-0/p50"], d["/point-0/p99.9"], d["/overall"])'
 	assert_eq "$status" 1
 }
 
+# job NAME: the code below that word of docs/labs.md, its blocks in files of their own: job.1, job.2, ….
+job() {
+	awk -v name="**$1**" 'index($0, "**") == 1 { on = index($0, name) == 1; n = 0 }
+		/^```/ { inside = !inside; n += inside; next } on && inside { print >("job." n) }' "$ROOT/docs/labs.md"
+}
+
+# measured ARM: what a job finds that compares with base; it measures nothing itself.
+measured() {
+	mkdir -p bin upgraded
+	rm -rf baseline upgraded
+	ln -s base baseline
+	ln -s "$1" upgraded
+	printf '#!/bin/sh\n[ "$1" != run ] || exit 0\nexec "%s" "$@"\n' "$KBLAT" >bin/kblat
+	chmod 755 bin/kblat
+	PATH=$PWD/bin:$PATH
+}
+
+@test "the jobs of docs/labs.md: kselftest runs it, and shows a regression, none, and an undecided comparison" {
+	consumer selftests/lib.mk
+	arms
+	boots few prefix=d boots=3 kernel=6.1.0-56-amd64
+	mkdir -p tree/tools/testing
+	cp -r "$ROOT/build/consumers/selftests" tree/tools/testing
+	mkdir tree/tools/testing/selftests/kblat
+	job kselftest
+	for n in 1 2 3; do
+		sed "s|/var/lib/kblat|$PWD|g" job.$n >"tree/$(sed -n '1s/^# *//p; 2s/^# *//p' job.$n | grep ^tools)"
+	done
+	chmod 755 tree/tools/testing/selftests/kblat/kblat.sh
+	grep -q '^timeout=[1-9][0-9][0-9]' tree/tools/testing/selftests/kblat/settings
+	for arm in same:"ok 1 selftests: kblat: kblat.sh" slower:"not ok 1 selftests: kblat: kblat.sh # exit=1" few:"ok 1 selftests: kblat: kblat.sh # SKIP"; do
+		measured "${arm%%:*}"
+		run -0 env -u MAKELEVEL make -s -C tree/tools/testing/selftests/kblat run_tests
+		assert_eq "${lines[-1]}" "${arm#*:}"
+		assert_contains "$output" "# KTAP version 1"
+	done
+}
+
+@test "the jobs of docs/labs.md: LAVA, tmt and GitLab run what they have, and Jenkins asks for the same" {
+	arms
+	local arm status
+	for arm in same:0:0:pass slower:1:3:fail; do
+		IFS=: read -r arm tmt gitlab verdict <<<"$arm"
+		measured "$arm"
+		job LAVA
+		/usr/bin/python3 -c 'import yaml; d = yaml.safe_load(open("job.1")); assert d["metadata"]["format"] == "Lava-Test Test Definition 1.0"; print("\n".join(d["run"]["steps"]))' >steps
+		run -0 sh -e steps
+		assert_contains "$output" "TEST_CASE_ID=scripted.overall RESULT=$verdict"
+		job tmt
+		/usr/bin/python3 -c 'import yaml; d = yaml.safe_load(open("job.1")); assert d["result"] == "custom"; print(d["test"])' >steps
+		status=0
+		TMT_TEST_DATA=$PWD sh -e steps || status=$?
+		assert_eq "$status" "$tmt"
+		assert_eq "$(/usr/bin/python3 -c 'import yaml; print([r["result"] for r in yaml.safe_load(open("results.yaml")) if r["name"] == "/overall"])')" "['$verdict']"
+		job GitLab
+		/usr/bin/python3 -c 'import yaml; d = yaml.safe_load(open("job.1"))["latency"]; assert d["allow_failure"]["exit_codes"] == [4] and d["artifacts"]["reports"]["junit"] == "kblat.xml"; print("\n".join(d["script"]))' >steps
+		status=0
+		sh -e steps || status=$?
+		assert_eq "$status" "$gitlab"
+		grep -q '<testcase' kblat.xml
+	done
+	job Jenkins
+	assert_eq "$(grep -o "'kblat [^']*'" job.1 | tr -d "'")" "$(cat steps)"
+}
+
 @test "run and claims: a point that is not valid fails, and so does a claim; one that is not judged is skipped" {
 	cat >c.yaml <<-'YAML'
 		kblat: 1
