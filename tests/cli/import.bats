@@ -232,6 +232,11 @@ imported() {
 	done
 	grep -q p50 n.txt || { cat n.txt && return 1; }
 	diff n.txt i.txt
+	# For docs/import.md.
+	for f in n i; do
+		echo "$([ $f = n ] && echo measured || echo imported): $(json $f.json 'd["verdict"]'), status $native"
+		json $f.json '"\n".join("  %s %+.3g, p %.4f: %s" % (q["quantity"], q["effect"], q["p"], q["verdict"]) for q in d["points"][0]["quantities"])'
+	done
 }
 
 @test "index, history, report and claims take imported runs" {
