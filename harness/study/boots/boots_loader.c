@@ -113,7 +113,8 @@ static const struct loader_row loaders[] = {
 		[LOADER_SET] = {"sh", "-c", "exec kexec -l \"/boot/vmlinuz-$1\" --initrd=\"/boot/initrd.img-$1\" --reuse-cmdline", "-", "{entry}"},
 		[LOADER_CLEAR] = {"kexec", "-u"},
 		[LOADER_PENDING] = {"grep", "-q", "1", "/sys/kernel/kexec_loaded"},
-		[LOADER_REBOOT] = {"systemctl", "kexec"}}, NULL},
+		/* Into the default kernel, too, for which nothing is loaded. */
+		[LOADER_REBOOT] = {"sh", "-c", "grep -q 1 /sys/kernel/kexec_loaded && exec systemctl kexec; exec systemctl reboot"}}, NULL},
 };
 
 static const struct loader_row own = {"", {
