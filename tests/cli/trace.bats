@@ -9,6 +9,27 @@ bats_require_minimum_version 1.5.0
 setup() {
 	kblat_setup
 	make_traced
+	in_namespace=()
+}
+
+eval "plain_$(declare -f teardown)"
+
+teardown() {
+	slow_link_end
+	rm -f "${TRACED_DISK:-}"
+	plain_teardown
+}
+
+# more_delays: a file on a disk, of which nothing is in memory, and a slow link, where this machine has them.
+more_delays() {
+	local file
+	file=$(mktemp "${BATS_TMPDIR:-/tmp}/traced.XXXXXX")
+	if dd if=/dev/urandom of="$file" bs=1M count=48 oflag=direct conv=fsync 2>/dev/null; then
+		export TRACED_DISK=$file
+	else
+		rm "$file"
+	fi
+	slow_link || in_namespace=()
 }
 
 # As other programs would delay requests, too, this one comes first on its CPU.
@@ -17,13 +38,16 @@ first=(chrt -f 1)
 # bats test_tags=long
 @test "requests with stamps that were delayed on purpose are explained by that" {
 	needs_tracefs
-	trace --stamps -- "${first[@]}" ./traced 800
+	more_delays
+	trace --stamps -- "${in_namespace[@]}" "${first[@]}" ./traced 960
 	echo "$output"
 	[ "$status" -eq 0 ]
 	assert_mostly_right 80
+	[ -z "${TRACED_DISK:-}" ] || assert_contains "$kinds" "disk" && assert_contains "$kinds" "page"
+	[ -z "${TRACED_PEER:-}" ] || assert_contains "$kinds" "net"
 	run "$KBLAT" verify "$run_dir"
 	assert_eq "$status" 0
-	assert_eq "$(latency n)" 800
+	assert_eq "$(latency n)" 960
 	assert_eq "$(own_instances)" ""
 
 	run "$KBLAT" explain "$run_dir" --worst 100
@@ -38,7 +62,8 @@ first=(chrt -f 1)
 # bats test_tags=long
 @test "so are those of an unmodified program, with probes at its function" {
 	needs_tracefs
-	trace --from ./traced:serve --to ./traced:serve%return --id 1 -- "${first[@]}" ./traced 400 none
+	more_delays
+	trace --from ./traced:serve --to ./traced:serve%return --id 1 -- "${in_namespace[@]}" "${first[@]}" ./traced 480 none
 	echo "$output"
 	[ "$status" -eq 0 ]
 	# What the probes cost is said first.
@@ -235,6 +260,42 @@ ask() {
 	trace --from "./two:shop::serve(long)" --to "./two:shop::serve(long)%return" -- ./two
 	echo "$output"
 	assert_eq "$(latency n)" 50
+}
+
+@test "a stripped binary is traced by its debug symbols where they are installed, and by address" {
+	needs_tracefs
+	local id address
+	address=0x$(nm traced | sed -n 's/ T serve$//p')
+	id=$(readelf -n traced | sed -n 's/.*Build ID: //p')
+	[ "$id" ] || skip "the compiler leaves out the build's ID"
+	cp traced stripped
+	strip -s stripped
+	objcopy --only-keep-debug traced symbols
+	trace --from ./stripped:serve --to ./stripped:serve%return -- ./stripped 20 none
+	assert_eq "$status" 2
+	assert_contains "$output" "of a stripped binary, install the debug symbols, or give BINARY:0xADDRESS"
+	trace --explain no --from "./stripped:$address" --to "./stripped:$address%return" -- ./stripped 20 none
+	assert_eq "$(latency n)" 20
+	# shellcheck disable=SC2016 # the inner shell expands them
+	trace_installed='mount -t tmpfs none /usr/lib/debug && mkdir -p "/usr/lib/debug/.build-id/${0:0:2}" &&
+		cp symbols "/usr/lib/debug/.build-id/${0:0:2}/${0:2}.debug" && exec "$@"'
+	[ -d /usr/lib/debug ] || skip "there is no /usr/lib/debug"
+	run_dir=$(unshare --mount bash -c "$trace_installed" "$id" "$KBLAT" trace --no-state --explain no --out runs --from ./stripped:serve \
+		--to ./stripped:serve%return -- ./stripped 20 none)
+	"$KBLAT" summary "$run_dir"
+	assert_eq "$(latency n)" 20
+}
+
+@test "of events that did not fit into the buffers, the number is said, and what happened then is not known" {
+	needs_tracefs
+	trace --buffer 64KiB --stamps -- "${first[@]}" ./traced 400
+	echo "$output"
+	run "$KBLAT" explain "$run_dir"
+	echo "$output"
+	[[ $output =~ ([0-9]+)\ events\ did\ not\ fit\ into\ the\ buffers ]]
+	[ "${BASH_REMATCH[1]}" -gt 1000 ]
+	assert_contains "$output" "not known: events were lost"
+	assert_contains "$("$KBLAT" summary "$run_dir")" "${BASH_REMATCH[1]} kernel events did not fit"
 }
 
 # usdt: a program with USDT probes, each at two places with its argument elsewhere, that are passed over unless somebody counts himself in their

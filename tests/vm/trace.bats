@@ -22,6 +22,7 @@ setup() {
 }
 
 teardown() {
+	slow_link_end
 	cd /
 	rm -rf "$T"
 }
@@ -36,14 +37,15 @@ slow_disk() {
 	echo "$(cat /sys/class/block/ram0/dev) riops=5" >/sys/fs/cgroup/slow/io.max
 }
 
-@test "trace: requests that a slow disk and others held up are explained by that" {
+@test "trace: requests that a slow disk, a slow link and others held up are explained by that" {
+	modprobe -a veth sch_tbf
 	slow_disk
-	trace --limit 100ms --stamps -- sh -c 'echo 0 >/sys/fs/cgroup/slow/cgroup.procs && exec chrt -f 1 ./traced 144'
+	slow_link
+	trace --limit 100ms --stamps -- sh -c 'echo 0 >/sys/fs/cgroup/slow/cgroup.procs && exec "$@"' - "${in_namespace[@]}" chrt -f 1 ./traced 192
 	echo "$output"
 	[ "$status" -eq 0 ]
-	assert_mostly_right 12 80
-	"$KBLAT" explain "$run_dir" --worst 100 >explained
-	grep -q "asleep in pread64" explained
+	assert_mostly_right 16 80
+	assert_eq "$kinds" "answer call disk fault hog lock net page sleep stop work"
 }
 
 @test "trace: so are those of an unmodified program, with probes at its function" {

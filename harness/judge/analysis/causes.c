@@ -89,7 +89,8 @@ void causes_warn(const struct summary_block *causes, json_t *warnings)
 		json_array_append_new(warnings,
 				      json_sprintf("explain: %" JSON_INTEGER_FORMAT
 						   " kernel events did not fit into the buffers; use a larger "
-						   "explain_buffer, or fewer messages in a repetition",
+						   "explain_buffer (of a program: --buffer), or fewer messages in a "
+						   "repetition",
 						   lost));
 }
 

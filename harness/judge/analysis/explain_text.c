@@ -210,7 +210,8 @@ void explain_text(const struct layout_flow *f, const struct explained *x, size_t
 	if (*x->why)
 		fprintf(out, "  the kernel's events are missing: %s\n", x->why);
 	if (x->lost)
-		fprintf(out, "  %lld events did not fit into the buffers (explain_buffer)\n", x->lost);
+		fprintf(out, "  %lld events did not fit into the buffers (explain_buffer; of a program: --buffer)\n",
+			x->lost);
 	if (!x->late.count)
 		return;
 	print_causes(x, out);

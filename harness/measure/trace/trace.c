@@ -396,8 +396,9 @@ static void reserve_names(struct trace_program *p)
 {
 	p->running = or_abort(calloc(CPULIST_MAX, sizeof(*p->running)));
 	p->interrupt = or_abort(calloc(CPULIST_MAX, sizeof(*p->interrupt)));
+	p->softirq = or_abort(calloc(CPULIST_MAX, sizeof(*p->softirq)));
 	for (size_t i = 0; i < CPULIST_MAX; i++)
-		p->running[i] = p->interrupt[i] = -1;
+		p->running[i] = p->interrupt[i] = p->softirq[i] = -1;
 }
 
 /* Both in order of time. */
@@ -473,6 +474,7 @@ int trace_read_program(struct trace *machine, struct trace *calls, struct trace_
 	trace_words_free(&all);
 	free(p->running);
 	free(p->interrupt);
+	free(p->softirq);
 	return rc;
 }
 

@@ -123,11 +123,24 @@ struct event_row {
 	int (*keep)(const struct record *r, const struct event_row *row);
 };
 
-/* What may wake a program's thread next. */
+/* In which context the event occurred: a bit of enum trace_flag_type (include/linux/trace_events.h); 0: a task's. */
+enum { HARDIRQ = 0x08, SOFTIRQ = 0x10 };
+
+static int context_of(const struct record *r)
+{
+	const int flags = tep_data_flags(r->event->tep, r->record);
+
+	return flags & HARDIRQ ? HARDIRQ : flags & SOFTIRQ;
+}
+
+/* What may wake a program's thread next. Interrupts come amid softirqs, which then go on. */
 static int keep_context(const struct record *r, enum trace_kind kind, int64_t name)
 {
-	if (r->reader->program && name != NOTHING && r->cpu < CPULIST_MAX)
-		r->reader->program->interrupt[r->cpu] = name;
+	struct trace_program *p = r->reader->program;
+	const int context = context_of(r);
+
+	if (p && context && name != NOTHING && r->cpu < CPULIST_MAX)
+		(context == HARDIRQ ? p->interrupt : p->softirq)[r->cpu] = name;
 	return record_keep(r, kind, name, 0);
 }
 
@@ -202,16 +215,15 @@ static int keep_call(const struct record *r, const struct event_row *row)
 	    tid);
 }
 
-/* Who wakes a program's thread: an interrupt, or the task that runs. */
+/* Who wakes a program's thread: an interrupt, a softirq, or the task that runs. */
 static int64_t waker_of(const struct record *r)
 {
-	enum { HARDIRQ = 0x08, SOFTIRQ = 0x10 }; /* include/linux/trace_events.h: enum trace_flag_type */
 	const struct trace_program *p = r->reader->program;
+	const int context = context_of(r);
 
 	if (!p || r->cpu >= CPULIST_MAX)
 		return NOTHING;
-	return tep_data_flags(r->event->tep, r->record) & (HARDIRQ | SOFTIRQ) ? p->interrupt[r->cpu]
-									      : p->running[r->cpu];
+	return (context == HARDIRQ ? p->interrupt : context == SOFTIRQ ? p->softirq : p->running)[r->cpu];
 }
 
 static int keep_wakeup(const struct record *r, const struct event_row *row)

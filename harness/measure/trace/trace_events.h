@@ -58,8 +58,8 @@ struct trace_program {
 	const char *probes;	      /* the system of its probes; NULL: there are none */
 	void (*take)(void *context, const struct trace_probe_hit *hit);
 	void *context;
-	/* for each CPU the names of the task that runs and of the interrupt that ran last; NULL: not yet */
-	int64_t *running, *interrupt;
+	/* for each CPU the names of the task that runs, and of the interrupt and the softirq that ran last; NULL: not yet */
+	int64_t *running, *interrupt, *softirq;
 };
 
 /* Who reads: its own threads are not other tasks. */
