@@ -106,7 +106,7 @@ NEEDS = {
         "sudo kblat trace --from redis-server:processCommand --to redis-server:processCommand%return --limit 1ms "
         "--buffer 128MiB --for 14s --pid PID", "sudo tests/bench/trace-truth build/kblat --first",
         "sudo tests/bench/trace-truth build/kblat --quiet --seconds 6",
-        "kblat trace --stamps -- chrt -f 1 ./traced 1000",
+        "bats --show-output-of-passing-tests -f 'on purpose|with probes' tests/cli/trace.bats",
         "sudo apt install ./kblat_*.deb ./kbtune_*.deb",
     ],
     "an adapter": ["build/kblat run experiments/thesis/oneway-busy --device mlx5_0"],
@@ -125,7 +125,7 @@ NEEDS = {
         "kblat run experiments/thesis/oneway-busy --out baseline", "kblat run experiments/thesis/oneway-busy --out upgraded",
         "make fuzz SECONDS=240 ROUNDS=100 JOBS=2", "tests/fuzz/run --table build/fuzz/fuzz",
         "tests/vm/guest -- sh -c 'build/kblat run tests/bench/ring-memory --out runs; build/kblat summary runs/* --pattern'",
-        "tests/vm/guest -- bats tests/vm/faults.bats", "tests/vm/guest --no-rdma -- tests/vm/lean-bats tests/vm/trace.bats", "tests/vm/guest --no-rdma -- bats tests/vm/tuned.bats",
+        "tests/vm/guest -- bats tests/vm/faults.bats", "tests/vm/guest --no-rdma --count-time -- tests/vm/lean-bats tests/vm/trace.bats", "tests/vm/guest --no-rdma -- bats tests/vm/tuned.bats",
         "tests/vm/guest --no-rdma --cpus 3 --nodes 1 -- sh -c 'tests/vm/hold-events; tests/bench/explain-truth build/kblat --quiet --messages 400000'",
         "tests/vm/siw && tests/vm/guest -- bats tests/vm/siw.bats",
         "tests/vm/pair --env KBLAT=$PWD/build/kblat -- bats tests/vm/links.bats",

@@ -546,7 +546,7 @@ steady() {
 # bats test_tags=long
 @test "the worst requests are a trace for viewers" {
 	needs_tracefs
-	trace --stamps -- "${first[@]}" ./traced 200
+	trace --stamps -- "${first[@]}" ./traced 320
 	"$KBLAT" export "$run_dir" --perfetto >perfetto.json
 	/usr/bin/python3 -IS - perfetto.json <<-'PY'
 		import json, sys

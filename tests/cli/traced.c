@@ -31,6 +31,7 @@ static const char *disk, *peer; /* NULL: there is none */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int ask_holder[2], answer_holder[2], ask_child[2], answer_child[2];
 static char *old;
+static volatile int *acted; /* how often the child has stopped its parent, or taken its CPU; shared with it */
 static int disk_fd;
 static const char *mapped; /* all of it */
 static off_t disk_at;	   /* what has been read of it */
@@ -72,10 +73,23 @@ static void *hold(void *arg)
 	while (take(ask_holder[0])) {
 		pthread_mutex_lock(&lock);
 		give(answer_holder[1], 1);
+		sched_yield();
 		work(delay_us);
 		pthread_mutex_unlock(&lock);
 	}
 	return NULL;
+}
+
+/* Ask the child to, and run until it has. */
+static void suffer(const char *what, size_t length)
+{
+	const int before = *acted;
+	const int64_t end = now_ns() + 10 * 1000 * delay_us;
+
+	if (write(ask_child[1], what, length) != (ssize_t)length)
+		_exit(1);
+	while (*acted == before && now_ns() < end)
+		sched_yield(); /* there may be one CPU only */
 }
 
 static void stay_on(int cpu)
@@ -97,6 +111,7 @@ static void hog(int cpu)
 	sched_setscheduler(0, SCHED_FIFO, &above);
 	stay_on(cpu);
 	work(delay_us);
+	++*acted;
 	stay_on(-1);
 	sched_setscheduler(0, SCHED_FIFO, &before);
 }
@@ -110,6 +125,7 @@ static void serve_as_child(void)
 	for (char c; (c = take(ask_child[0]));) {
 		if (c == 's') {
 			kill(parent, SIGSTOP);
+			++*acted;
 			usleep(delay_us);
 			kill(parent, SIGCONT);
 		} else if (c == 'h') {
@@ -168,8 +184,7 @@ static void delay_answer(void)
 
 static void delay_stop(void)
 {
-	give(ask_child[1], 's');
-	work(200);
+	suffer("s", 1);
 }
 
 static void delay_hog(void)
@@ -177,9 +192,7 @@ static void delay_hog(void)
 	const int cpu = sched_getcpu();
 
 	stay_on(cpu);
-	give(ask_child[1], 'h');
-	give(ask_child[1], (char)cpu);
-	work(500);
+	suffer((char[]){'h', (char)cpu}, 2);
 	stay_on(-1);
 }
 
@@ -294,7 +307,8 @@ static void start_others(void)
 {
 	pthread_t thread;
 
-	if (pipe(ask_holder) || pipe(answer_holder) || pipe(ask_child) || pipe(answer_child))
+	acted = mmap(NULL, sizeof(*acted), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (acted == MAP_FAILED || pipe(ask_holder) || pipe(answer_holder) || pipe(ask_child) || pipe(answer_child))
 		_exit(1);
 	if (!fork()) {
 		prctl(PR_SET_NAME, "child");
