@@ -46,10 +46,11 @@ claims_of() {
 	[ "$all" -ge 16 ]
 }
 
-# quotations STUDY TEXT LEAST [PAGE]: each number is in the line of the source that is named with it
+# quotations STUDY TEXT LEAST: each number is in the line of the source that is named with it, and each line with a
+# number is named
 quotations() {
 	[ -n "$2" ] || skip "needs the source's text: KBLAT_${1^^}=FILE"
-	run /usr/bin/python3 "$ROOT/tests/cli/study_source.py" "$2" "$ROOT/experiments/$1" "${@:4}"
+	run /usr/bin/python3 "$ROOT/tests/cli/study_source.py" --all "$2" "$ROOT/experiments/$1" "$ROOT/docs/$1.md"
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "${lines[-1]% quotations}" -ge "$3" ]
@@ -60,15 +61,19 @@ quotations() {
 }
 
 @test "each number that RAMCloud's study and its page quote is in the line of the source that they name" {
-	quotations ramcloud "${KBLAT_RAMCLOUD:-}" 80 "$ROOT/docs/ramcloud.md"
+	quotations ramcloud "${KBLAT_RAMCLOUD:-}" 80
 }
 
 @test "each number that Infiniswap's study and its page quote is in the line of the source that they name" {
-	quotations infiniswap "${KBLAT_INFINISWAP:-}" 10 "$ROOT/docs/infiniswap.md"
+	quotations infiniswap "${KBLAT_INFINISWAP:-}" 10
 }
 
 @test "each number that VIA's study and its page quote is in the line of the source that they name" {
-	quotations via "${KBLAT_VIA:-}" 60 "$ROOT/docs/via.md"
+	quotations via "${KBLAT_VIA:-}" 60
+}
+
+@test "what Observatory's page says of its documentation is in the line that it names" {
+	quotations observatory "${KBLAT_OBSERVATORY:-}" 10
 }
 
 @test "a line that moved in another edition is named, and so are a claim of the source without a line and a wrong number" {
@@ -99,6 +104,13 @@ quotations() {
 	assert_contains "$output" "vague: is the source's, but names no line"
 	assert_contains "$output" 'page.md: L3: 7 not in line 3'
 	assert_eq "${#lines[@]}" 5
+	printf 'There are 31 of them here\nSection 4.2 is about nothing at all\n\n7 more come in the end\nREFERENCES\nPaper 9 of those that are cited\n' >source
+	printf '| 7 more | L4 |\n' >page.md
+	rm study/one/spec.yaml
+	run /usr/bin/python3 "$ROOT/tests/cli/study_source.py" --all source study page.md
+	[ "$status" -eq 1 ]
+	assert_eq "${lines[0]}" 'line 1 has a number, and nothing names it: "There are 31 of them here"'
+	assert_eq "${#lines[@]}" 2
 }
 
 @test "every experiment of the study has a README, a line in docs/thesis.md, and claims that name the source" {

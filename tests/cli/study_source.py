@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""study_source.py TEXT STUDY [PAGE]: checks that each number quoted by the study is in the line of the
+"""study_source.py [--all] TEXT STUDY [PAGE]: checks that each number quoted by the study is in the line of the
 source that it refers to.
 
 TEXT is the source, line by line. S1703 and L1703 stand for its line 1703. Checked are
@@ -7,7 +7,9 @@ TEXT is the source, line by line. S1703 and L1703 stand for its line 1703. Check
   `origin`) must name lines, and these must not be empty;
 - the paragraphs "What it found" in all READMEs, where a number belongs to the next "(S1703)" or
   "(S1703, S1753)" after it;
-- the rows of tables in PAGE, whose second cell is a list of lines, for the numbers of the first.
+- the rows of tables in PAGE, whose second cell is a list of lines, for the numbers of the first;
+- with --all, each line of the source that has a number (but for headings, file names and references) is
+  named by a README, a claim or a page.
 A line of another edition may have moved: then the nearest one with all numbers is named.
 """
 import pathlib
@@ -15,6 +17,8 @@ import re
 import sys
 
 LINES = re.compile(r'\(([SL]\d+(?:, [SL]\d+)*)\)')
+NO_NUMBER = re.compile(r'\\(?:includegraphics|[Aa]utoref|cite|label|footnote\w*|url)\S*|\S*://\S*|\w+\.sh|~?\[\d+(?:, *\d+)*\]'
+                       r'|^ *\d+\.\s?\d*|(?:[Ff]igure|[Tt]able|[Ss]ection) \d[\d.]*|\b[A-Z]\w*[+\d][+\w.]*')
 WORDS = {'1': 'one', '2': 'two', '4': 'four', '1000000000': '1'}
 
 
@@ -80,8 +84,21 @@ class Checker:
             if len(cells) > 1 and re.fullmatch(r'L\d+(?:, L\d+)*', cells[1]):
                 self.check('%s: %s' % (path, cells[1]), cells[0], re.findall(r'\d+', cells[1]))
 
+    def check_all(self, paths):
+        named = set()
+        for path in paths:
+            for first, last in re.findall(r'\b[LS](\d+)(?:-[LS](\d+))?', path.read_text()):
+                named.update(range(int(first), int(last or first) + 1))
+        for number, line in enumerate(self.source, 1):
+            if line.strip() == 'REFERENCES':
+                break
+            if len(line.split()) >= 4 and number not in named and re.search(r'\d', NO_NUMBER.sub('', line)):
+                self.wrong.append('line %d has a number, and nothing names it: "%.100s"' % (number, line.strip()))
+
 
 def main():
+    every = sys.argv[1] == '--all'
+    del sys.argv[1:1 + every]
     checker = Checker(pathlib.Path(sys.argv[1]).read_text(errors='replace').split('\n'))
     for folder in sorted(pathlib.Path(sys.argv[2]).iterdir()):
         if (folder / 'spec.yaml').exists():
@@ -89,6 +106,9 @@ def main():
             checker.check_claims(folder / 'spec.yaml')
     for page in sys.argv[3:]:
         checker.check_page(pathlib.Path(page))
+    if every:
+        checker.check_all([*map(pathlib.Path, sys.argv[3:]), *pathlib.Path(sys.argv[2]).glob('**/*.md'),
+                           *pathlib.Path(sys.argv[2]).glob('*/spec.yaml')])
     print('\n'.join(checker.wrong))
     print('%d quotations' % checker.count)
     sys.exit(bool(checker.wrong))

@@ -10,7 +10,7 @@ EFFECTS = {
     'polling_share': 0.99, 'blocking_small': 0.6, 'blocking_large': 0.2, 'machine': 0.8,
     'keep': 0.01, 'keep_fixed': 0, 'register_each': 25,
     'slow_busy': 2, 'slow_event': 1.05, 'slow_adaptive': 1.15,
-    'registering': 15, 'registering_large': 1, 'flat': 0, 'locking': 3, 'locking_large': 1, 'untouched': 3,
+    'registering': 15, 'registering_large': 1, 'flat': 0, 'locking': 3, 'locking_large': 1, 'untouched': 3, 'connecting': 60,
 }
 
 
@@ -66,6 +66,7 @@ def register(p, e):
     grows = e['registering_large'] if device else e['locking_large']
     us *= 1 + grows * max(0, size - 65536) / 65536 * (1 if device else 0.2)
     us *= e['untouched'] if p['memory'] == 'untouched' else 1
+    us = e['connecting'] if p.get('pin') == 'connection' else us
     return {'metrics': {'reg_ns': series(1000 * us), 'dereg_ns': series(800 * us)}}
 
 
@@ -132,6 +133,7 @@ CLAIMS.update({
     'via-registration/flat-page': {'flat': 1},
     'via-registration/flat-page-verbs': {'flat': 1},
     'via-registration/rises': {'locking_large': 0},
+    'via-registration/connecting-is-expensive': {'connecting': 10},
     'via-registration/rises-verbs': {'registering_large': 0, 'locking_large': 0},
     'via-registration/locking-cheaper': {'locking': 60, 'locking_large': 5},
     'via-registration/unlocking-cheaper': {'locking': 60, 'locking_large': 5},

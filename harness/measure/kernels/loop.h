@@ -133,6 +133,22 @@ ALWAYS int T(deregister_memory)(struct TRANSPORT *t, void *handle)
 }
 #endif
 
+/* Likewise one with connections that can be set up without the other side. */
+#ifndef TRANSPORT_CONNECTS
+#define TRANSPORT_CONNECTS 0
+ALWAYS int T(set_up)(struct TRANSPORT *t, void **handle)
+{
+	(void)t, (void)handle;
+	return -ENOTSUP;
+}
+
+ALWAYS int T(tear_down)(struct TRANSPORT *t, void *handle)
+{
+	(void)t, (void)handle;
+	return -ENOTSUP;
+}
+#endif
+
 /* Likewise one whose one-sided operations need the other side to call the library now and then. */
 #ifndef TRANSPORT_SERVES
 #define TRANSPORT_SERVES 0

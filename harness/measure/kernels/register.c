@@ -12,7 +12,8 @@
 
 #define FIELD(f) offsetof(struct register_settings, f)
 
-static const char *const register_pins[] = {[REGISTER_WITH_KERNEL] = "kernel", [REGISTER_WITH_DEVICE] = "device", NULL};
+static const char *const register_pins[] = {
+    [REGISTER_WITH_KERNEL] = "kernel", [REGISTER_WITH_DEVICE] = "device", [REGISTER_CONNECTION] = "connection", NULL};
 static const char *const register_memories[] = {
     [REGISTER_SAME] = "same", [REGISTER_FRESH] = "fresh", [REGISTER_UNTOUCHED] = "untouched", NULL};
 
@@ -21,7 +22,8 @@ static const struct opt register_options[] = {
      OPT_BOOKKEEPING},
     {"size", OPT_BYTES, FIELD(size), "4KiB", 1, INT64_C(1) << 36, NULL, "number of bytes to register"},
     {"pin", OPT_ENUM, FIELD(pin), "kernel", 0, 0, register_pins,
-     "what pins the memory: the kernel (mlock), or the device (memory registration; verbs)"},
+     "what pins the memory: the kernel (mlock), or the device (memory registration; verbs); or instead of memory a "
+     "connection, a reliable queue pair, is set up and torn down (verbs)"},
     {"memory", OPT_ENUM, FIELD(memory), "same", 0, 0, register_memories,
      "what is registered: the same pages each time, fresh pages that have been written to, or untouched addresses, for "
      "which the registration has to allocate pages"},
@@ -90,11 +92,10 @@ static int register_check(const void *settings, const struct transport_config *c
 	(void)traits;
 	if (s->pin == REGISTER_WITH_KERNEL || config->ops->registers_memory)
 		return 0;
-	snprintf(
-	    why, why_size,
-	    "pin device and transport %s: it has no device with which memory could be registered; use pin kernel, or "
-	    "transport verbs",
-	    config->ops->name);
+	snprintf(why, why_size,
+		 "pin %s and transport %s: it has no device with which %s; use pin kernel, or transport verbs",
+		 register_pins[s->pin], config->ops->name,
+		 s->pin == REGISTER_WITH_DEVICE ? "memory could be registered" : "a connection could be set up");
 	return -EINVAL;
 }
 
@@ -199,6 +200,9 @@ static int register_finish(void *arg, struct counters *c, struct err *e)
 	(void)c;
 	if (!side->failed)
 		return 0;
+	if (side->settings->pin == REGISTER_CONNECTION)
+		return err_set(e, side->rc, STATUS_FAILED, "register", side->failed, "a connection: %s",
+			       strerror(-side->rc));
 	snprintf(what, sizeof(what), "%s memory", side->failed);
 	return err_set(e, side->rc, STATUS_FAILED, "register", what, "%lld bytes: %s; %s",
 		       (long long)side->settings->size, strerror(-side->rc), limit_text(limit, sizeof(limit)));
@@ -211,12 +215,12 @@ static void register_rules(const void *settings, struct kernel_rules *out)
 {
 	const struct register_settings *s = settings;
 
-	out->expects_page_faults = s->memory != REGISTER_SAME;
+	out->expects_page_faults = s->memory != REGISTER_SAME || s->pin == REGISTER_CONNECTION; /* its queues */
 }
 
 const struct kernel_ops register_kernel = {
     .name = "register",
-    .summary = "registering memory with a device, or locking it, and undoing that",
+    .summary = "registering memory with a device, locking it, or setting up a connection, and undoing that",
     .options = register_options,
     .settings_size = sizeof(struct register_settings),
     .columns = register_columns,

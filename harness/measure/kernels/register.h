@@ -1,5 +1,5 @@
 /*
- * The cost of registering memory with a device, or locking it, and of undoing that. The source does
+ * The cost of registering memory with a device, or locking it, and of undoing that; or of setting up a connection. The source does
  * one after the other, and nothing is sent. Between two measurements there is work that is not
  * measured: returning pages to the system, and touching new ones.
  */
@@ -13,7 +13,7 @@
 #include "measure/instrument/memory.h"
 #include "measure/kernels/kernel.h"
 
-enum register_pin { REGISTER_WITH_KERNEL, REGISTER_WITH_DEVICE };
+enum register_pin { REGISTER_WITH_KERNEL, REGISTER_WITH_DEVICE, REGISTER_CONNECTION };
 enum register_memory { REGISTER_SAME, REGISTER_FRESH, REGISTER_UNTOUCHED };
 
 struct register_settings {

@@ -42,6 +42,10 @@
  *                                 register memory with the device, and deregister it; only if TRANSPORT_REGISTERS is
  *                                 defined as 1. Here the caller reports errors
  *
+ *   int set_up(&handle), tear_down(handle)
+ *                                 set up a connection without the other side, and undo that; only if TRANSPORT_CONNECTS
+ *                                 is defined as 1. Here the caller reports errors
+ *
  * Functions that return an int return 0, or the values given above, or a negative errno. In the last case the transport
  * has kept the details, which ops->failure() reports. TRANSPORT_POLL_IS_A_LOAD is defined if poll_recv() without a
  * message only loads a cache line that the other side writes. TRANSPORT_POST_IS_A_SYSCALL is defined if a post takes so

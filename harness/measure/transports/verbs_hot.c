@@ -433,3 +433,61 @@ int verbs_put_back(struct verbs *t)
 	request->wr.wr_id = r->last;
 	return ++r->released == r->bulk_size ? verbs_post_released(t) : 0;
 }
+
+/* --- a connection without a peer, whose set-up is measured --- */
+
+static int connect_with_itself(struct verbs *t, struct ibv_qp *qp)
+{
+	const struct verbs_kind *rc_kind = &verbs_kinds[VERBS_RC];
+	struct ibv_qp_attr a = {
+	    .qp_state = IBV_QPS_INIT,
+	    .port_num = t->port.number,
+	    .qp_access_flags = IBV_ACCESS_LOCAL_WRITE,
+	    .dest_qp_num = qp->qp_num,
+	    .path_mtu = verbs_mtu(t->mtu_bytes),
+	    .max_dest_rd_atomic = 1,
+	    .max_rd_atomic = 1,
+	    .timeout = t->retry.timeout,
+	    .retry_cnt = t->retry.retry_cnt,
+	    .rnr_retry = t->retry.rnr_retry,
+	    .min_rnr_timer = t->retry.min_rnr_timer,
+	    .ah_attr = {.dlid = t->port.lid, .sl = (uint8_t)t->settings.sl, .port_num = t->port.number},
+	};
+	int rc = ibv_modify_qp(qp, &a, rc_kind->init_mask);
+
+	if (t->port.use_grh) {
+		a.ah_attr.is_global = 1;
+		a.ah_attr.grh = (struct ibv_global_route){
+		    .dgid = t->port.gid, .sgid_index = (uint8_t)t->port.gid_index, .hop_limit = 1};
+	}
+	a.qp_state = IBV_QPS_RTR;
+	if (!rc)
+		rc = ibv_modify_qp(qp, &a, rc_kind->rtr_mask);
+	a.qp_state = IBV_QPS_RTS;
+	if (!rc)
+		rc = ibv_modify_qp(qp, &a, rc_kind->rts_mask);
+	return -abs(rc);
+}
+
+int verbs_set_up(struct verbs *t, void **handle)
+{
+	struct ibv_qp_init_attr attr = {
+	    .qp_type = IBV_QPT_RC,
+	    .send_cq = t->send_cq.cq,
+	    .recv_cq = t->recv_cq.cq,
+	    .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+	};
+	struct ibv_qp *qp = ibv_create_qp(t->pd, &attr);
+	const int rc = qp ? connect_with_itself(t, qp) : -errno;
+
+	if (qp && rc)
+		ibv_destroy_qp(qp);
+	*handle = qp;
+	return rc;
+}
+
+int verbs_tear_down(struct verbs *t, void *handle)
+{
+	(void)t;
+	return -ibv_destroy_qp(handle);
+}

@@ -353,6 +353,12 @@ static inline int verbs_deregister_memory(struct verbs *t, void *handle)
 	return -ibv_dereg_mr(handle);
 }
 
+#define TRANSPORT_CONNECTS 1
+
+/* A reliable queue pair that is connected with itself, and everything of it undone. */
+int verbs_set_up(struct verbs *t, void **handle);
+int verbs_tear_down(struct verbs *t, void *handle);
+
 #define TRANSPORT_STAMPS 1
 
 /* Like ibv_poll_cq() for one completion, with the device's stamp. */
