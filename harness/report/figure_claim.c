@@ -230,7 +230,9 @@ static int add_claim(struct figures *f, const struct claim_view *v, struct err *
 	struct chart chart = {
 	    .kind = "claim",
 	    .name = fs_path("claim-%zu", f->count),
-	    .text = fs_path("Ratios of the claim %s, against its setting: %s", v->verdict->id, v->verdict->claim),
+	    .text = fs_path("Ratios of the claim %s, against its setting: %s%s%s%s%s", v->verdict->id,
+			    v->verdict->claim, *v->verdict->source ? ". The source: " : "", v->verdict->source,
+			    *v->verdict->measured_by_source ? ": " : "", v->verdict->measured_by_source),
 	    .title = fs_path("claim %s: %s", v->verdict->id, v->verdict->metric),
 	    .rows = claim_rows(v),
 	    .longest = CHART_LONGEST,

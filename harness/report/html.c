@@ -336,6 +336,11 @@ void html_figure(const struct page *p, const struct figure *f, const char *capti
 	if (!p->no_figures)
 		write_image(p, f);
 	html_printf(p, "<figcaption>");
+	/* What the source says stands beside what was measured. */
+	if (!strcmp(f->kind, "claim")) {
+		html_text(p, f->text);
+		html_printf(p, "<br>");
+	}
 	html_text(p, caption);
 	write_links(p, f);
 	html_printf(p, "</figcaption>\n</figure>\n");
