@@ -41,6 +41,26 @@ rows() {
 	assert_contains "$(cat said)" "this size is left out: a message over tcp has at least 4 bytes"
 }
 
+@test "over UCX and libfabric each operation is what the library calls it, and its results are in the same files" {
+	config config.json config
+	"$KBLAT" run config.json --dry-run --json --set transport=ucx >p.json 2>said
+	assert_eq "$(json p.json 'len(d), sorted(set((p["params"]["kernel"], p["params"]["api"]) for p in d))')" \
+		"(202, [('pingpong', 'tag'), ('stream', 'get'), ('stream', 'put'), ('stream', 'tag')])"
+	assert_eq "$(json p.json 'min(p["params"]["size_bytes"] for p in d if p["params"]["api"] == "put")')" 1
+	assert_eq "$(grep -c 'this size is left out: a message over ucx has at least 4 bytes' said)" 6
+	"$KBLAT" run config.json --dry-run --json --set transport=fabric >p.json 2>said
+	assert_eq "$(json p.json 'sorted(set(p["params"]["api"] for p in d))')" "['read', 'tagged', 'write']"
+	config some.json x name=MessagingThroughput,RdmaWriteThroughput,RdmaReadLatency,MessagingPingPong sizes=64 count=500 warmUp=300 repetitions=1
+	run "$KBLAT" run some.json --no-state --set transport=ucx --set tls=posix --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run "$KBLAT" export runs/* --observatory results
+	[ "$status" -eq 0 ]
+	assert_eq "$(ls results)" "Messaging PingPong.csv
+Messaging Throughput.csv
+RDMA Read Latency.csv
+RDMA Write Throughput.csv"
+}
+
 @test "the specs in experiments/observatory are what its configurations become, but say what is measured" {
 	local spec name transport
 	[ "$(ls "$ROOT"/experiments/observatory/*/spec.yaml | wc -l)" -eq 8 ]
@@ -50,8 +70,8 @@ rows() {
 		config "$name.json" "$name"
 		"$KBLAT" export "$name.json" --spec --transport "$transport" 2>/dev/null | sed 's/ device: [^,}]*,//' >made.yaml
 		diff <(grep -vE '^(name|title|source):' "$spec") <(grep -vE '^(name|title|source):' made.yaml)
-		grep -qE '^title: "(Verbs|TCP sockets), with .* parameters: ' "$spec"
-		grep -qE "^source: \"Observatory, configuration (verbs|TCP sockets) \(.*'s parameters\)\"" "$spec"
+		grep -qE '^title: "(Verbs|UCX|TCP sockets), with .* parameters: ' "$spec"
+		grep -qE "^source: \"Observatory, configuration (verbs|UCX|TCP sockets) \(.*'s parameters\)\"" "$spec"
 	done
 	# Each has a name of its own.
 	assert_eq "$(cat "$ROOT"/experiments/observatory/*/spec.yaml | grep '^name:' | sort -u | wc -l)" 8

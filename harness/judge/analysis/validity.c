@@ -409,6 +409,9 @@ static void judge_lane(const struct validity_facts *f, struct validity *out)
 		if (expected && (!lane || !lane_is(lane, expected)))
 			validity_say(out->reasons, "the messages were carried by %.80s, not by %.80s (%s)",
 				     lane && *lane ? lane : "an unknown lane", expected, side_names[side]);
+		if (!expected && lane && *lane)
+			validity_say(out->warnings, "what carries the messages was left to the library: %.80s (%s)",
+				     lane, side_names[side]);
 	}
 }
 

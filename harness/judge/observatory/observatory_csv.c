@@ -188,9 +188,11 @@ static bool is_operation(const struct observatory_operation *o, const json_t *pa
 {
 	const bool both = param_flag(params, "both");
 	const bool is_latency = param_integer(params, "depth") == 1 && !both;
-	const char *op = json_text_or(params, "op", "send");
+	const char *transport = param_text(params, "transport"), *setting = observatory_operations_setting(transport);
+	const char *op = setting ? observatory_operations_op(transport, json_text_or(params, setting, "")) : "send";
 
-	if (strcmp(o->kernel, param_text(params, "kernel")) || (is_send(op) ? !is_send(o->op) : strcmp(op, o->op) != 0))
+	if (!op || strcmp(o->kernel, param_text(params, "kernel")) ||
+	    (is_send(op) ? !is_send(o->op) : strcmp(op, o->op) != 0))
 		return false;
 	return o->measure == OBSERVATORY_ROUND_TRIP || (o->measure == OBSERVATORY_LATENCY) == is_latency;
 }

@@ -157,6 +157,12 @@ ALWAYS int T(serve)(struct TRANSPORT *t)
 	(void)t;
 	return 0;
 }
+
+ALWAYS int T(part)(struct TRANSPORT *t)
+{
+	(void)t;
+	return 1;
+}
 #endif
 
 /* Likewise one with operations that fetch bytes from the other side. */
@@ -313,6 +319,16 @@ ALWAYS int serve_until_stopped(struct worker *w, struct TRANSPORT *t)
 	while (rc == 0 && !atomic_load_explicit(&w->stop, memory_order_relaxed))
 		rc = T(serve)(t);
 	return rc;
+}
+
+/* A side whose own operations are complete, while the other side's may still need it. */
+ALWAYS int serve_until_both_end(struct worker *w, struct TRANSPORT *t)
+{
+	int rc = 0;
+
+	while (rc == 0 && !atomic_load_explicit(&w->stop, memory_order_relaxed))
+		rc = T(part)(t);
+	return rc < 0 ? rc : 0;
 }
 
 /* Nothing was received: spin or sleep. `mode` is constant; `since` is the time of the last

@@ -167,10 +167,13 @@ static unsigned stream_choices(const struct worker *w)
 
 static int stream_source(struct worker *w)
 {
+	const struct stream_settings *s = w->settings;
 	struct stream_side side;
+	int rc;
 
 	stream_open(&side, w, ROLE_SOURCE);
-	return LOOP_RUN(stream_run, w, &side, stream_choices(w));
+	rc = LOOP_RUN(stream_run, w, &side, stream_choices(w));
+	return !rc && s->both && w->is_passive ? serve_until_both_end(w, (struct TRANSPORT *)w->transport) : rc;
 }
 
 ALWAYS int stream_receive(struct worker *w, struct stream_in *in, const unsigned choices)
@@ -209,6 +212,8 @@ static int stream_sink(struct worker *w)
 		rc = stream_receive(w, &side.in, choices);
 	else
 		rc = stream_receive(w, &side.in, 0);
+	if (!rc && s->both && w->is_passive)
+		rc = serve_until_both_end(w, (struct TRANSPORT *)w->transport);
 	return rc == -EINTR ? 0 : rc;
 }
 

@@ -26,6 +26,7 @@ struct maker {
 	struct diag *d, *warnings;
 	struct ynode *matrix;
 	bool is_verbs, has_blocks; /* some messages share stamps */
+	const char *choice;	   /* the setting that chooses an operation; NULL: there is only one, which sends */
 };
 
 static void add_number(struct ynode *map, const char *key, unsigned long long value, const struct ynode *at)
@@ -68,8 +69,8 @@ static void add_block_operation(struct maker *m, struct ynode *block, const stru
 			   *queue = observatory_config_parameter(m->config, "queueSize");
 
 	yaml_make_text(block, "kernel", o->kernel, name);
-	if (m->is_verbs)
-		yaml_make_text(block, "op", o->op, name);
+	if (m->choice)
+		yaml_make_text(block, m->choice, observatory_operations_word(m->request->transport, o->op), name);
 	if (o->measure == OBSERVATORY_THROUGHPUT)
 		yaml_make_text(block, "both", mode->both ? "yes" : "no", name);
 	if (o->measure == OBSERVATORY_THROUGHPUT)
@@ -113,9 +114,10 @@ static void add_block_counts(struct maker *m, struct ynode *block, const struct 
 }
 
 /* Is an iteration possible? With some transports, every message must have room for its number. */
-static bool is_possible(const struct maker *m, const struct ynode *iteration)
+static bool is_possible(const struct maker *m, const struct mode *mode, const struct ynode *iteration)
 {
-	return observatory_config_number(iteration, "size") >= m->request->least_bytes;
+	return observatory_operations_is_one_sided(mode->operation) ||
+	       observatory_config_number(iteration, "size") >= m->request->least_bytes;
 }
 
 /* Add a block that begins with iteration `from`; returns where the next one begins. */
@@ -133,7 +135,7 @@ static size_t add_block(struct maker *m, const struct mode *mode, size_t from)
 
 		yaml_make_item(sizes, yaml_make_scalar(size->scalar, size));
 	} while (++i < iterations->count && is_same_count(first, iterations->items[i]) &&
-		 is_possible(m, iterations->items[i]));
+		 is_possible(m, mode, iterations->items[i]));
 	return i;
 }
 
@@ -144,7 +146,7 @@ static void add_mode(struct maker *m, const struct mode *mode)
 	for (size_t i = 0; i < iterations->count;) {
 		const struct ynode *iteration = iterations->items[i], *size = yaml_get(iteration, "size");
 
-		if (is_possible(m, iteration)) {
+		if (is_possible(m, mode, iteration)) {
 			i = add_block(m, mode, i);
 			continue;
 		}
@@ -160,7 +162,7 @@ static void add_operation(struct maker *m, const struct ynode *node)
 	const struct ynode *name = yaml_get(node, "name"), *modes = yaml_get(node, "modes");
 	struct mode mode = {observatory_operations_find(name->scalar), node, false};
 
-	if (!m->is_verbs && observatory_operations_is_one_sided(mode.operation)) {
+	if (!m->choice && observatory_operations_is_one_sided(mode.operation)) {
 		diag_add(m->warnings, name->line, name->column,
 			 "warning: %s is left out: the transport %s has no RDMA operations", name->scalar,
 			 m->request->transport);
@@ -204,7 +206,7 @@ static bool has_measure(const struct maker *m, enum observatory_measure measure)
 		const struct observatory_operation *o =
 		    observatory_operations_find(yaml_get(operations->items[i], "name")->scalar);
 
-		if (o->measure == measure && (m->is_verbs || !observatory_operations_is_one_sided(o)))
+		if (o->measure == measure && (m->choice || !observatory_operations_is_one_sided(o)))
 			return true;
 	}
 	return false;
@@ -312,6 +314,7 @@ struct ynode *observatory_spec_make(const struct ynode *config, const struct obs
 	    .d = d,
 	    .warnings = warnings,
 	    .is_verbs = !strcmp(request->transport, "verbs"),
+	    .choice = observatory_operations_setting(request->transport),
 	};
 
 	add_head(&m, spec);

@@ -440,6 +440,35 @@ bool fabric_fetched(const struct fabric *t, uint32_t seq)
 	return window_fetched(&t->window.target, window_buffer(&t->window, seq), seq);
 }
 
+/* A word that is written to the other side's window; its completion is awaited. */
+static int write_word(struct fabric *t, uint64_t *word)
+{
+	const struct window *w = &t->window;
+	ssize_t rc = 0;
+
+	if (!t->is_sending) {
+		rc = fi_write(t->ep, word, WINDOW_TURN, t->window_desc, t->peer, window_remote_greeted(w), t->key,
+			      &t->sending);
+		t->is_sending = t->is_pending = !rc;
+	}
+	if (rc && rc != -FI_EAGAIN)
+		return fabric_note(t, rc, "write");
+	rc = fabric_progress(t);
+	return rc ? (int)rc : t->is_sending && !t->is_pending;
+}
+
+int fabric_part(struct fabric *t)
+{
+	int rc = t->has_parted ? fabric_progress(t) : write_word(t, window_farewell(&t->window));
+
+	t->has_parted |= rc > 0;
+	if (rc < 0 || !t->has_parted || !window_is_left(&t->window))
+		return rc < 0 ? rc : 0;
+	for (unsigned i = 0; i < WINDOW_LAST_CALLS && rc >= 0; i++)
+		rc = fabric_progress(t);
+	return rc < 0 ? rc : 1;
+}
+
 /* --- endpoints --- */
 
 /* One more than there are receives: the greeting. */
@@ -715,28 +744,11 @@ static int learn_peer(struct fabric *t, const void *address, struct err *e)
 	return fabric_complain(n < 0 ? n : -FI_EADDRNOTAVAIL, "use the other side's name", e);
 }
 
-/* A word that is written to the other side's window; its completion is awaited. */
-static int write_greeting(struct fabric *t)
-{
-	const struct window *w = &t->window;
-	ssize_t rc = 0;
-
-	if (!t->is_sending) {
-		rc = fi_write(t->ep, window_greeting(w), WINDOW_TURN, t->window_desc, t->peer, window_remote_greeted(w),
-			      t->key, &t->sending);
-		t->is_sending = t->is_pending = !rc;
-	}
-	if (rc && rc != -FI_EAGAIN)
-		return fabric_note(t, rc, "write");
-	rc = fabric_progress(t);
-	return rc ? (int)rc : t->is_sending && !t->is_pending;
-}
-
 static int fabric_greet(void *transport)
 {
 	struct fabric *t = transport;
 
-	return fabric_is_one_sided(t) ? write_greeting(t) : fabric_post_try(t, 0, true);
+	return fabric_is_one_sided(t) ? write_word(t, window_greeting(&t->window)) : fabric_post_try(t, 0, true);
 }
 
 static int fabric_be_greeted(void *transport)
@@ -812,6 +824,7 @@ static int fabric_prepare(struct transport *transport, struct err *e)
 	frames_next_repetition(&t->frames);
 	if (!fabric_is_one_sided(t))
 		return 0;
+	t->has_parted = t->is_sending = false;
 	window_prepare(&t->window, &t->config);
 	t->frames.out = window_buffer(&t->window, window_next(&t->window, 0)) - FRAMES_NUMBER;
 	return 0;

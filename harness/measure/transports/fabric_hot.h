@@ -76,6 +76,7 @@ struct fabric {
 	struct memory slot_memory;
 	int fd; /* for waiting; -1: none */
 	bool is_sink, connects;
+	bool has_parted; /* the other side knows that this one has ended the repetition */
 	struct fi_info *info;
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
@@ -110,6 +111,7 @@ int fabric_post_remote(struct fabric *t, uint32_t seq);
 int fabric_poll_remote(struct fabric *t, uint32_t *seq);
 int fabric_watch(struct fabric *t, uint32_t *seq);
 bool fabric_fetched(const struct fabric *t, uint32_t seq);
+int fabric_part(struct fabric *t);
 
 static inline bool fabric_is_one_sided(const struct fabric *t)
 {

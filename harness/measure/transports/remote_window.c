@@ -93,7 +93,7 @@ void window_open(struct window *w, void *memory, const struct transport_config *
 	};
 	w->own = first + w->target.count * stride;
 	memset(memory, 0, window_bytes(config));
-	*window_greeting(w) = 1;
+	*window_greeting(w) = *window_farewell(w) = 1;
 }
 
 static char *after_places(const struct window *w, char *first)
@@ -114,6 +114,17 @@ uint64_t *window_greeted(const struct window *w)
 uint64_t window_remote_greeted(const struct window *w)
 {
 	return w->remote + (uint64_t)((char *)window_greeted(w) - w->target.first);
+}
+
+uint64_t *window_farewell(const struct window *w)
+{
+	return window_greeting(w) + 1;
+}
+
+/* A side that is still in this repetition may hear from one that has ended it, not from one in the next. */
+bool window_is_left(const struct window *w)
+{
+	return __atomic_load_n(window_greeted(w), __ATOMIC_ACQUIRE) == *window_farewell(w);
 }
 
 void window_reach(struct window *w, uint64_t base)
@@ -137,6 +148,7 @@ void window_prepare(struct window *w, const struct transport_config *config)
 	if (w->is_watched)
 		return;
 	w->posted = w->completed = 0;
+	++*window_farewell(w);
 	if (config->role == ROLE_SINK && is_looked_at(w, config))
 		window_fill(&w->target);
 }
@@ -146,7 +158,6 @@ void window_prepare(struct window *w, const struct transport_config *config)
 int window_check(const char *api, enum window_use use, const struct transport_config *config, char *why,
 		 size_t why_size)
 {
-	const char *name = config->ops->name;
 	const long long size = (long long)config->size;
 	const bool is_watched = !config->is_passive;
 
@@ -161,11 +172,6 @@ int window_check(const char *api, enum window_use use, const struct transport_co
 			 "api %s and a kernel that only sends: messages in flight would overwrite each other; use "
 			 "kernel pingpong, exchange or stream",
 			 api);
-	else if (!is_watched && config->duplex)
-		snprintf(
-		    why, why_size,
-		    "both and api %s: a side that has ended would no longer do what %s needs of it; leave out both",
-		    api, name);
 	else if (is_watched && size < (long long)WINDOW_TURN + (config->rewrites ? (long long)sizeof(int64_t) : 0))
 		snprintf(why, why_size, "size %lld and api %s: %zu bytes of a message hold its number%s", size, api,
 			 WINDOW_TURN, config->rewrites ? ", and 8 the stamp of t_send" : "");

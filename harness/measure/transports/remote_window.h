@@ -63,6 +63,13 @@ uint64_t *window_greeting(const struct window *w);
 uint64_t *window_greeted(const struct window *w);
 uint64_t window_remote_greeted(const struct window *w);
 
+/* Another word that is sent there: this side has ended the repetition; and has the other one said so? */
+uint64_t *window_farewell(const struct window *w);
+bool window_is_left(const struct window *w);
+
+/* The library answers a farewell when it is called again, and the other side waits for the answer. */
+#define WINDOW_LAST_CALLS 100
+
 /* See transport_ops.check: what the one-sided `api` of a library needs. */
 int window_check(const char *api, enum window_use use, const struct transport_config *config, char *why,
 		 size_t why_size);

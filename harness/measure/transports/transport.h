@@ -27,6 +27,8 @@
  *                                 defined as 1; whether messages fetch data depends on transport_traits.fetches
  *   int serve()                   the passive side of one-sided operations: do what the other side needs of it; called
  *                                 until the end, only if TRANSPORT_SERVES is defined as 1; otherwise that side sleeps
+ *   int part()                    a side of one-sided operations in both directions whose own are complete: tell the
+ *                                 other, and serve it; 1 when it has ended, too, or 0; with TRANSPORT_SERVES
  *   void wake_recv()              after post: wake the other side if it may sleep; only if TRANSPORT_WAKES is defined
  *                                 as 1, because no device does it
  *   void wake_send()              the same after release

@@ -448,13 +448,29 @@ static int reach_window(struct ucx *t, const json_t *peer, struct err *e)
 	return status == UCS_OK ? 0 : ucx_complain(status, "use the key of the other side's memory", e);
 }
 
-static int put_greeting(struct ucx *t)
+/* Put a word where the other side expects greetings, and see it arrive. */
+static int put_word(struct ucx *t, const uint64_t *word)
 {
-	const struct window *w = &t->window;
+	int rc;
 
-	return ucx_let_go(
-	    t, ucx_library.put_nbx(t->ep, window_greeting(w), WINDOW_TURN, window_remote_greeted(w), t->rkey, &plain),
+	if (t->is_waiting)
+		return ucx_post_later(t);
+	rc = ucx_let_go(
+	    t, ucx_library.put_nbx(t->ep, word, WINDOW_TURN, window_remote_greeted(&t->window), t->rkey, &plain),
 	    "put");
+	return rc ? rc : ucx_send_flush(t);
+}
+
+int ucx_part(struct ucx *t)
+{
+	int rc = t->has_parted ? ucx_serve(t) : put_word(t, window_farewell(&t->window));
+
+	t->has_parted |= rc > 0;
+	if (rc < 0 || !t->has_parted || !window_is_left(&t->window))
+		return rc < 0 ? rc : 0;
+	for (unsigned i = 0; i < WINDOW_LAST_CALLS && rc >= 0; i++)
+		rc = ucx_serve(t);
+	return rc < 0 ? rc : 1;
 }
 
 /* --- open and close --- */
@@ -663,13 +679,13 @@ static int make_endpoint(struct ucx *t, const unsigned char *address, struct err
 static int ucx_greet(void *transport)
 {
 	struct ucx *t = transport;
-	const bool is_put = ucx_is_one_sided(t);
 	int sent;
 
+	if (ucx_is_one_sided(t))
+		return put_word(t, window_greeting(&t->window));
 	if (t->is_waiting)
 		return ucx_post_later(t);
-	sent = is_put ? put_greeting(t) : ucx_post_try(t, 0, true);
-	sent = is_put && !sent ? 1 : sent;
+	sent = ucx_post_try(t, 0, true);
 	return sent > 0 ? ucx_send_flush(t) : sent;
 }
 
@@ -720,6 +736,7 @@ static int ucx_prepare(struct transport *transport, struct err *e)
 	frames_next_repetition(&t->frames);
 	if (!ucx_is_one_sided(t))
 		return 0;
+	t->has_parted = false;
 	window_prepare(&t->window, &t->config);
 	t->frames.out = window_buffer(&t->window, window_next(&t->window, 0)) - FRAMES_NUMBER;
 	return 0;
