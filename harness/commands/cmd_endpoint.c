@@ -1,6 +1,9 @@
+#include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "commands/commands.h"
+#include "common/err.h"
 #include "doctor/doctor.h"
 #include "measure/endpoint/endpoint.h"
 
@@ -23,5 +26,12 @@ enum status cmd_endpoint(int argc, char **argv, struct err *e)
 		cli_help("kblat", &cmd_endpoint_cli, flags, stdout);
 	if (rc || help)
 		return e->status;
-	return endpoint_serve(STDIN_FILENO, STDOUT_FILENO, doctor_findings, e) ? STATUS_FAILED : STATUS_OK;
+	/* What a library prints is no answer to the coordinator. */
+	const int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+	if (out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+		err_sys(e, -errno, "standard output", "keep for the coordinator");
+		return STATUS_FAILED;
+	}
+	return endpoint_serve(STDIN_FILENO, out, doctor_findings, e) ? STATUS_FAILED : STATUS_OK;
 }

@@ -36,10 +36,12 @@ RUN = {
     "build/kblat run experiments/via --quick": ("{} --dry-run", 0),
     "build/kblat run experiments/via": ("{} --dry-run", 0),
     "build/kblat run experiments/libraries --quick --only size=64B": ("{} --dry-run", 0),
+    "build/kblat run experiments/libraries/pairs --quick": ("{} --dry-run", 0),
     "build/kblat run experiments/thesis/oneway-busy --set environment=none": ("{} --dry-run", 0),
     "build/kblat run config.json --dry-run": ("", 0),
     "build/kblat run config.json --quick": ("{} --dry-run", 0),
     "build/kblat run config.json --set transport=tcp": ("{} --dry-run", 0),
+    "build/kblat run config.json --set transport=ucx": ("{} --dry-run", 0),
     "build/kblat export config.json --spec [--transport tcp]": ("build/kblat export config.json --spec --transport tcp", 0),
     "build/kblat import sockperf --out base sockperf-*.log": ("build/kblat import sockperf --out base tests/imports/sockperf.log", 0),
     "build/kblat import cyclictest-json --out new cyclic-*.json":

@@ -2,6 +2,7 @@
 # kblat beside an MPI program (docs/mpi.md), with Open MPI from a root of its own, which tests/consumers gets.
 
 load helper
+load slurm_helper
 
 setup_file() {
 	export MPI=${BATS_TEST_DIRNAME%/*/*}/build/consumers/openmpi/usr
@@ -18,7 +19,7 @@ setup() {
 # mpirun OPTION…: on this machine, over UCX whatever its devices are, with the lane in its log.
 mpirun() {
 	OPAL_PREFIX=$MPI LD_LIBRARY_PATH=$MPI/lib/x86_64-linux-gnu:$MPI/lib/x86_64-linux-gnu/openmpi/lib PATH=$MPI/bin:$PATH UCX_LOG_LEVEL=info \
-		"$MPI/bin/orterun" --allow-run-as-root --oversubscribe -np 2 --mca plm isolated --mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any "$@"
+		"$MPI/bin/orterun" --allow-run-as-root --oversubscribe -np 2 --mca plm isolated --mca ras ^slurm --mca ess ^slurm --mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any "$@"
 }
 
 # beside LANE: both an MPI program and kblat with the same settings of UCX say that it carried their messages.
@@ -44,6 +45,35 @@ beside() {
 
 @test "likewise TCP" {
 	UCX_TLS=tcp UCX_NET_DEVICES=lo beside tcp
+}
+
+# bats test_tags=long
+@test "in a job of Slurm: kblat under srun beside the MPI program, over the same lane" {
+	[ "$(id -u)" -eq 0 ] || skip "Slurm's daemons need root"
+	slurm_unpack || skip "Debian's packages of Slurm can't be downloaded"
+	local cluster=$T/cluster
+	mkdir "$cluster"
+	slurm_start "$cluster" || { slurm_stop "$cluster" && skip "Slurm does not start: $(tail -n 1 "$cluster/slurmctld.out")"; }
+	spec job <<-'YAML'
+		settings: {kernel: pingpong, transport: ucx, api: tag, lane: tcp, size: 64B, messages: 500, repetitions: 1, warmup: 300, check: yes, lost_after: 10s}
+	YAML
+	cat >job <<-SH
+		#!/usr/bin/env bash
+		$(declare -f mpirun)
+		MPI=$MPI
+		mpirun "$BATS_FILE_TMPDIR/pingpong" 64 >mpi 2>&1
+		"$ROOT/experiments/launch/slurm" "$KBLAT" run job.yaml --no-state --out runs >out 2>&1
+		echo "\$?" >ended
+	SH
+	UCX_TLS=tcp UCX_NET_DEVICES=lo sbatch --quiet --nodes=2 --chdir="$T" --output="$T/job.out" job
+	for _ in {1..1200}; do [ -e ended ] && break || sleep 0.1; done
+	slurm_stop "$cluster"
+	cat job.out mpi out
+	assert_contains "$(cat mpi)" "tag(tcp/lo"
+	[[ $(cat ended) =~ ^[03]$ ]]
+	run_dir=$(tail -n 1 out)
+	assert_eq "$(json "$run_dir/summary.json" '[r for r in d["points"][0]["reasons"] if "carried" in r]')" "[]"
+	assert_eq "$(json "$run_dir/points/0000/point.json" 'd["granted"]["source"]["lane"], d["granted"]["sink"]["lane"]')" "('tcp/lo.0', 'tcp/lo.0')"
 }
 
 @test "a setting that makes an MPI program fall back makes the point of kblat invalid" {

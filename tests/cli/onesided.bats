@@ -64,15 +64,15 @@ refused() {
 		  - {kernel: pingpong, check: yes, lost_after: 10s, transport: fabric, api: write, provider: tcp, endpoint: msg, size: 5000}
 		  - {kernel: stream, check: yes, transport: ucx, api: [put, get], tls: [posix, tcp], depth: 8, size: [5, 3000]}
 		  - {kernel: stream, check: yes, transport: fabric, api: [write, read], provider: [shm, tcp], depth: 8, size: [5, 3000]}
-		  - {kernel: stream, check: yes, transport: ucx, api: fetch_add, tls: [posix, tcp], size: 8, depth: 8}
-		  - {kernel: stream, check: yes, transport: fabric, api: fetch_add, provider: [shm, tcp], size: 8, depth: 8}
+		  - {kernel: stream, check: yes, transport: ucx, api: [fetch_add, compare_swap], tls: [posix, tcp], size: 8, depth: 8}
+		  - {kernel: stream, check: yes, transport: fabric, api: [fetch_add, compare_swap], provider: [shm, tcp], size: 8, depth: 8}
 		  - {kernel: exchange, lost_after: 10s, transport: ucx, api: put, tls: posix}
 	YAML
 	run "$KBLAT" run o.yaml --no-state --out runs
 	echo "$output"
 	[ "$status" -eq 3 ]
 	run_dir=${lines[-1]}
-	assert_eq "$(completed)" 30
+	assert_eq "$(completed)" 34
 	check_counters 'source["posted"], sink["bad_payloads"] + source["bad_payloads"], sink.get("bad_memory", 0)' "(300, 0, 0)"
 	# The second half of the first row expects another lane than it takes.
 	assert_eq "$(json "$run_dir/summary.json" '[p["id"] for p in d["points"] if any("carried by tcp" in r for r in p["reasons"])]')" "[2, 3]"

@@ -18,17 +18,25 @@
 #define SOCKET_HOLDS (64 << 10)
 #define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
 
-static const char *const apis[] = {[FABRIC_MSG] = "msg",   [FABRIC_TAGGED] = "tagged",	     [FABRIC_WRITE] = "write",
-				   [FABRIC_READ] = "read", [FABRIC_FETCH_ADD] = "fetch_add", NULL};
+static const char *const apis[] = {[FABRIC_MSG] = "msg",
+				   [FABRIC_TAGGED] = "tagged",
+				   [FABRIC_WRITE] = "write",
+				   [FABRIC_READ] = "read",
+				   [FABRIC_FETCH_ADD] = "fetch_add",
+				   [FABRIC_COMPARE_SWAP] = "compare_swap",
+				   NULL};
 
 /* By enum fabric_api. Sides greet each other by a write. */
 static const uint64_t capabilities[] = {[FABRIC_MSG] = FI_MSG,
 					[FABRIC_TAGGED] = FI_TAGGED,
 					[FABRIC_WRITE] = FI_RMA,
 					[FABRIC_READ] = FI_RMA,
-					[FABRIC_FETCH_ADD] = FI_RMA | FI_ATOMIC};
-static const enum window_use window_uses[] = {
-    [FABRIC_WRITE] = WINDOW_WRITTEN, [FABRIC_READ] = WINDOW_READ, [FABRIC_FETCH_ADD] = WINDOW_CHANGED};
+					[FABRIC_FETCH_ADD] = FI_RMA | FI_ATOMIC,
+					[FABRIC_COMPARE_SWAP] = FI_RMA | FI_ATOMIC};
+static const enum window_use window_uses[] = {[FABRIC_WRITE] = WINDOW_WRITTEN,
+					      [FABRIC_READ] = WINDOW_READ,
+					      [FABRIC_FETCH_ADD] = WINDOW_CHANGED,
+					      [FABRIC_COMPARE_SWAP] = WINDOW_CHANGED};
 
 enum { ENDPOINT_RDM, ENDPOINT_MSG, ENDPOINT_DGRAM };
 static const char *const endpoints[] = {
@@ -47,8 +55,8 @@ static const struct opt fabric_options[] = {
     {"endpoint", OPT_ENUM, FIELD(endpoint), "rdm", 0, 0, endpoints,
      "reliable and without connections, connected, or datagrams"},
     {"api", OPT_ENUM, FIELD(api), "msg", 0, 0, apis,
-     "messages, tagged messages, or one-sided operations: write (kernels pingpong, exchange, stream), read and "
-     "fetch_add of 8 bytes (stream)"},
+     "messages, tagged messages, or one-sided operations: write (kernels pingpong, exchange, stream), read, and "
+     "fetch_add and compare_swap of 8 bytes (stream)"},
     {"provider", OPT_STR, FIELD(provider), "any", 0, 0, NULL,
      "libfabric's provider, as in FI_PROVIDER, such as shm, tcp or \"tcp;ofi_rxm\"; the point is not valid if it is "
      "another"},
@@ -363,7 +371,19 @@ static int fabric_reach_window(struct fabric *t, const json_t *peer, struct err 
 	return 0;
 }
 
-static ssize_t start_remote(struct fabric *t, char *buffer, uint64_t remote, struct fabric_slot *slot)
+/* A compare and swap expects what the ones before it on the same word have left, and adds 1, too; its operands lie
+ * before the buffer, which ends a cache line. */
+static ssize_t compare_and_swap(struct fabric *t, char *buffer, uint64_t remote, uint32_t n, struct fabric_slot *slot)
+{
+	uint64_t *result = (uint64_t *)(void *)buffer, *compare = result - 1, *swap = result - 2;
+
+	*compare = n / t->window.target.count;
+	*swap = *compare + 1;
+	return fi_compare_atomic(t->ep, swap, 1, t->window_desc, compare, t->window_desc, result, t->window_desc,
+				 t->peer, remote, t->key, FI_UINT64, FI_CSWAP, &slot->context);
+}
+
+static ssize_t start_remote(struct fabric *t, char *buffer, uint64_t remote, uint32_t n, struct fabric_slot *slot)
 {
 	const size_t size = t->window.target.size;
 
@@ -378,6 +398,8 @@ static ssize_t start_remote(struct fabric *t, char *buffer, uint64_t remote, str
 		return fi_write(t->ep, buffer, size, t->window_desc, t->peer, remote, t->key, &slot->context);
 	if (t->api == FABRIC_READ)
 		return fi_read(t->ep, buffer, size, t->window_desc, t->peer, remote, t->key, &slot->context);
+	if (t->api == FABRIC_COMPARE_SWAP)
+		return compare_and_swap(t, buffer, remote, n, slot);
 	/* Adds the greeting, which is 1. */
 	return fi_fetch_atomic(t->ep, window_greeting(&t->window), 1, t->window_desc, buffer, t->window_desc, t->peer,
 			       remote, t->key, FI_UINT64, FI_SUM, &slot->context);
@@ -395,7 +417,7 @@ int fabric_post_remote(struct fabric *t, uint32_t seq)
 		return fabric_progress(t);
 	if (w->is_watched)
 		window_put_turn(w, buffer, seq);
-	rc = start_remote(t, buffer, window_remote(w, n), slot);
+	rc = start_remote(t, buffer, window_remote(w, n), n, slot);
 	if (rc == -FI_EAGAIN) {
 		slot->is_full = true;
 		return fabric_progress(t);
@@ -441,7 +463,7 @@ bool fabric_fetched(const struct fabric *t, uint32_t seq)
 }
 
 /* A word that is written to the other side's window; its completion is awaited. */
-static int write_word(struct fabric *t, uint64_t *word)
+static int fabric_write_word(struct fabric *t, uint64_t *word)
 {
 	const struct window *w = &t->window;
 	ssize_t rc = 0;
@@ -459,7 +481,7 @@ static int write_word(struct fabric *t, uint64_t *word)
 
 int fabric_part(struct fabric *t)
 {
-	int rc = t->has_parted ? fabric_progress(t) : write_word(t, window_farewell(&t->window));
+	int rc = t->has_parted ? fabric_progress(t) : fabric_write_word(t, window_farewell(&t->window));
 
 	t->has_parted |= rc > 0;
 	if (rc < 0 || !t->has_parted || !window_is_left(&t->window))
@@ -748,7 +770,7 @@ static int fabric_greet(void *transport)
 {
 	struct fabric *t = transport;
 
-	return fabric_is_one_sided(t) ? write_word(t, window_greeting(&t->window)) : fabric_post_try(t, 0, true);
+	return fabric_is_one_sided(t) ? fabric_write_word(t, window_greeting(&t->window)) : fabric_post_try(t, 0, true);
 }
 
 static int fabric_be_greeted(void *transport)

@@ -46,7 +46,7 @@ extern struct fabric_functions {
 #define FABRIC_LANE    128
 #define FABRIC_AT_ONCE 4 /* completions */
 
-enum fabric_api { FABRIC_MSG, FABRIC_TAGGED, FABRIC_WRITE, FABRIC_READ, FABRIC_FETCH_ADD };
+enum fabric_api { FABRIC_MSG, FABRIC_TAGGED, FABRIC_WRITE, FABRIC_READ, FABRIC_FETCH_ADD, FABRIC_COMPARE_SWAP };
 
 struct fabric_slot {
 	struct fi_context2

@@ -12,19 +12,29 @@
 #define ADDRESS_MOST 4096
 #define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
 
-static const char *const apis[] = {
-    [UCX_AM] = "am", [UCX_TAG] = "tag", [UCX_PUT] = "put", [UCX_GET] = "get", [UCX_FETCH_ADD] = "fetch_add", NULL};
+static const char *const apis[] = {[UCX_AM] = "am",
+				   [UCX_TAG] = "tag",
+				   [UCX_STREAM] = "stream",
+				   [UCX_PUT] = "put",
+				   [UCX_GET] = "get",
+				   [UCX_FETCH_ADD] = "fetch_add",
+				   [UCX_COMPARE_SWAP] = "compare_swap",
+				   NULL};
 
 /* By enum ucx_api. */
 static const uint64_t features[] = {
     [UCX_AM] = UCP_FEATURE_AM,
     [UCX_TAG] = UCP_FEATURE_TAG,
+    [UCX_STREAM] = UCP_FEATURE_STREAM,
     [UCX_PUT] = UCP_FEATURE_RMA,
     [UCX_GET] = UCP_FEATURE_RMA,
     [UCX_FETCH_ADD] = UCP_FEATURE_RMA | UCP_FEATURE_AMO64,
+    [UCX_COMPARE_SWAP] = UCP_FEATURE_RMA | UCP_FEATURE_AMO64,
 };
-static const enum window_use window_uses[] = {
-    [UCX_PUT] = WINDOW_WRITTEN, [UCX_GET] = WINDOW_READ, [UCX_FETCH_ADD] = WINDOW_CHANGED};
+static const enum window_use window_uses[] = {[UCX_PUT] = WINDOW_WRITTEN,
+					      [UCX_GET] = WINDOW_READ,
+					      [UCX_FETCH_ADD] = WINDOW_CHANGED,
+					      [UCX_COMPARE_SWAP] = WINDOW_CHANGED};
 
 #define OPERAND_BYTES sizeof(uint64_t) /* of an atomic */
 
@@ -37,8 +47,8 @@ struct ucx_settings {
 
 static const struct opt ucx_options[] = {
     {"api", OPT_ENUM, FIELD(api), "am", 0, 0, apis,
-     "active messages, tagged messages, or one-sided operations: put (kernels pingpong, exchange, stream), get and "
-     "fetch_add of 8 bytes (stream)"},
+     "active messages, tagged messages, a stream of bytes, or one-sided operations: put (kernels pingpong, exchange, "
+     "stream), get, and fetch_add and compare_swap of 8 bytes (stream)"},
     {"tls", OPT_STR, FIELD(tls), "all", 0, 0, NULL, "UCX's transports that may be used, as in UCX_TLS"},
     {"devices", OPT_STR, FIELD(devices), "all", 0, 0, NULL, "network devices that may be used, as in UCX_NET_DEVICES"},
     {"rndv_thresh", OPT_STR, FIELD(rndv_thresh), "auto", 0, 0, NULL,
@@ -149,7 +159,24 @@ static void on_fetched(void *request, ucs_status_t status, size_t length, void *
 	ucx_library.request_free(request);
 }
 
-int ucx_post_slot(struct ucx *t, struct ucx_slot *slot)
+/* The next bytes of the stream; all of them are waited for. */
+static int post_streamed(struct ucx *t, struct ucx_slot *slot)
+{
+	const ucp_request_param_t param = {
+	    .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS,
+	    .flags = UCP_STREAM_RECV_FLAG_WAITALL,
+	    .cb.recv_stream = on_fetched,
+	    .user_data = slot,
+	};
+	size_t length = 0;
+	void *request = ucx_library.stream_recv_nbx(t->ep, slot->data, t->frames.size, &length, &param);
+
+	if (!request)
+		received(slot, UCS_OK, length);
+	return UCS_PTR_IS_ERR(request) ? note(t, UCS_PTR_STATUS(request), "post a receive") : 0;
+}
+
+static int post_tagged(struct ucx *t, struct ucx_slot *slot)
 {
 	ucp_tag_recv_info_t info = {.length = 0};
 	const ucp_request_param_t param = {
@@ -163,6 +190,11 @@ int ucx_post_slot(struct ucx *t, struct ucx_slot *slot)
 	if (!request)
 		received(slot, UCS_OK, info.length);
 	return UCS_PTR_IS_ERR(request) ? note(t, UCS_PTR_STATUS(request), "post a receive") : 0;
+}
+
+int ucx_post_slot(struct ucx *t, struct ucx_slot *slot)
+{
+	return t->api == UCX_STREAM ? post_streamed(t, slot) : post_tagged(t, slot);
 }
 
 static ucs_status_t on_active(void *arg, const void *header, size_t header_length, void *data, size_t length,
@@ -288,9 +320,12 @@ static int put_watched(struct ucx *t, const char *buffer, uint64_t remote)
 			"put");
 }
 
-static void *fetch(struct ucx *t, char *buffer, uint64_t remote)
+/* Operation n of this repetition. A compare and swap expects what the ones before it have left, and adds 1, too; what it
+ * compares with lies before the buffer, which ends a cache line. */
+static void *fetch(struct ucx *t, char *buffer, uint64_t remote, uint32_t n)
 {
 	static const uint64_t one = 1;
+	uint64_t *result = (uint64_t *)(void *)buffer;
 	const ucp_request_param_t to_buffer = {
 	    .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER,
 	    .datatype = ucp_dt_make_contig(OPERAND_BYTES),
@@ -299,6 +334,12 @@ static void *fetch(struct ucx *t, char *buffer, uint64_t remote)
 
 	if (t->api == UCX_GET)
 		return ucx_library.get_nbx(t->ep, buffer, t->window.target.size, remote, t->rkey, &plain);
+	if (t->api == UCX_COMPARE_SWAP) {
+		result[-1] = n / t->window.target.count;
+		result[0] = result[-1] + 1;
+		return ucx_library.atomic_op_nbx(t->ep, UCP_ATOMIC_OP_CSWAP, &result[-1], 1, remote, t->rkey,
+						 &to_buffer);
+	}
 	return ucx_library.atomic_op_nbx(t->ep, UCP_ATOMIC_OP_ADD, &one, 1, remote, t->rkey, &to_buffer);
 }
 
@@ -317,7 +358,7 @@ int ucx_post_remote(struct ucx *t, uint32_t seq)
 	} else if (t->api == UCX_PUT) {
 		rc = ucx_let_go(t, ucx_library.put_nbx(t->ep, buffer, w->target.size, remote, t->rkey, &plain), "put");
 	} else {
-		void *request = fetch(t, buffer, remote);
+		void *request = fetch(t, buffer, remote, n);
 
 		rc = UCS_PTR_IS_ERR(request) ? note(t, UCS_PTR_STATUS(request), apis[t->api]) : 0;
 		t->requests[window_place(w, n)] = rc ? NULL : request;
@@ -721,6 +762,9 @@ static int ucx_connect(struct transport *transport, const json_t *peer, struct e
 	if (lane_read_address(json_object_get(peer, "worker"), address, sizeof(address)))
 		return err_set(e, -EPROTO, STATUS_FAILED, "the peer's address", NULL, "has no valid worker");
 	rc = make_endpoint(t, address, e);
+	for (uint32_t i = 0; !rc && t->api == UCX_STREAM && i <= t->mask; i++)
+		if (ucx_post_slot(t, &t->slots[i]))
+			rc = frames_failure(&t->frames, "ucx", e);
 	if (!rc && ucx_is_one_sided(t))
 		rc = reach_window(t, peer, e);
 	return rc ? rc : ucx_meet(t, e);
@@ -792,7 +836,7 @@ static void ucx_traits(const void *settings, struct transport_traits *out)
 
 const struct transport_ops ucx_transport = {
     .name = "ucx",
-    .summary = "UCX (libucp): active or tagged messages, puts, gets and atomics over any of its transports",
+    .summary = "UCX (libucp): active or tagged messages, streams, puts, gets and atomics over any of its transports",
     .options = ucx_options,
     .settings_size = sizeof(struct ucx_settings),
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,

@@ -1,9 +1,9 @@
 /*
- * UCX (libucp): active messages, tagged messages or one-sided operations between two workers. The library works in
+ * UCX (libucp): active messages, tagged messages, a stream of bytes or one-sided operations between two workers. The library works in
  * the thread that calls it: every post and every look for messages makes progress. Busy: repeated
  * ucp_worker_progress(); event: the worker is armed, then poll() on its descriptor.
  *
- * A message arrives in a slot of a ring. Tagged messages: each slot is posted as a receive, and
+ * A message arrives in a slot of a ring. Tagged messages and streams: each slot is posted as a receive, and
  * posted again after its message was released. Active messages: the library calls back, and the next
  * free slot takes the message.
  *
@@ -45,6 +45,8 @@
 	X(ucp, am_recv_data_nbx)                                                                                       \
 	X(ucp, tag_send_nbx)                                                                                           \
 	X(ucp, tag_recv_nbx)                                                                                           \
+	X(ucp, stream_send_nbx)                                                                                        \
+	X(ucp, stream_recv_nbx)                                                                                        \
 	X(ucp, mem_map)                                                                                                \
 	X(ucp, mem_unmap)                                                                                              \
 	X(ucp, mem_query)                                                                                              \
@@ -69,7 +71,7 @@ extern struct ucx_functions {
 #define UCX_ID	 1 /* of our active messages; also the tag */
 #define UCX_LANE 128
 
-enum ucx_api { UCX_AM, UCX_TAG, UCX_PUT, UCX_GET, UCX_FETCH_ADD };
+enum ucx_api { UCX_AM, UCX_TAG, UCX_STREAM, UCX_PUT, UCX_GET, UCX_FETCH_ADD, UCX_COMPARE_SWAP };
 
 struct ucx_slot {
 	struct ucx *owner;
@@ -157,6 +159,8 @@ static inline void *ucx_send(struct ucx *t)
 	static const ucp_request_param_t plain = {.op_attr_mask = 0};
 	const struct frames *f = &t->frames;
 
+	if (frames_unlikely(t->api == UCX_STREAM))
+		return ucx_library.stream_send_nbx(t->ep, f->out, f->size, &plain);
 	return t->api == UCX_TAG ? ucx_library.tag_send_nbx(t->ep, f->out, f->size, UCX_ID, &plain)
 				 : ucx_library.am_send_nbx(t->ep, UCX_ID, NULL, 0, f->out, f->size, &plain);
 }
@@ -205,7 +209,7 @@ static inline int ucx_poll_recv(struct ucx *t, uint32_t *seq)
 	if (frames_unlikely(ucx_is_one_sided(t)))
 		return ucx_watch(t, seq);
 	if (t->taken) {
-		if (t->api == UCX_TAG && frames_unlikely(ucx_post_slot(t, t->taken)))
+		if (t->api != UCX_AM && frames_unlikely(ucx_post_slot(t, t->taken)))
 			return t->frames.fault.rc;
 		t->taken = NULL;
 	}
