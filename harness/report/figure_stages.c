@@ -13,12 +13,17 @@
 #define ROW	  26
 #define ROWS_MAX  40
 #define LABEL_MAX 40 /* characters for which there is room beside a bar */
-#define PARTS	  4
+#define PARTS	  5
 
-static const char *const parts[PARTS] = {[STAGES_STACK_NS] = "stack",
-					 [STAGES_QUEUE_NS] = "queue of the device",
-					 [STAGES_WIRE_NS] = "wire",
-					 [STAGES_READ_NS] = "up to the reader"};
+/* `whole`: what the part is where only the sum with the one before is known. */
+static const struct {
+	unsigned number, whole;
+	const char *name;
+} parts[PARTS] = {{STAGES_STACK_NS, STAGES_STACK_NS, "stack"},
+		  {STAGES_QUEUE_NS, STAGES_QUEUE_NS, "queue of the device"},
+		  {STAGES_WIRE_NS, STAGES_WIRE_NS, "wire"},
+		  {STAGES_SOCKET_NS, STAGES_MESSAGES, "up to the socket"},
+		  {STAGES_TAKE_NS, STAGES_READ_NS, "up to the reader"}};
 
 /* Points and flows that have stages. */
 struct staged {
@@ -31,8 +36,10 @@ struct staged {
 static double part_of(const struct report_item *item, unsigned part)
 {
 	const struct summary_block *stages = model_block(item->point, item->series->flow, &stages_block);
-	const double ns = stages ? number_value(stages->numbers[part]) : NAN;
+	double ns = stages ? number_value(stages->numbers[parts[part].number]) : NAN;
 
+	if (stages && isnan(ns))
+		ns = parts[part].whole == STAGES_MESSAGES ? 0 : number_value(stages->numbers[parts[part].whole]);
 	/* Below zero by the error of the clocks at most. */
 	return isnan(ns) ? NAN : fmax(ns, 0);
 }
@@ -74,8 +81,9 @@ enum { BAR, FIRST_PART, COLUMNS = FIRST_PART + PARTS };
 
 static struct table staged_rows(const struct staged *s)
 {
-	static const struct table_column columns[COLUMNS] = {
-	    {.key = "row"}, {.key = "stack_ns"}, {.key = "queue_ns"}, {.key = "wire_ns"}, {.key = "read_ns"}};
+	static const struct table_column columns[COLUMNS] = {{.key = "row"},	   {.key = "stack_ns"},
+							     {.key = "queue_ns"},  {.key = "wire_ns"},
+							     {.key = "socket_ns"}, {.key = "take_ns"}};
 	struct table t = table_of(columns, COLUMNS, 0);
 
 	for (size_t i = 0; i < s->count; i++) {
@@ -120,6 +128,6 @@ int figure_stages_add(struct figures *f, const struct report *r, struct err *e)
 	chart.rows = staged_rows(&s);
 	chart.height = SIDES + ROW * s.count;
 	for (unsigned i = 0; i < PARTS; i++)
-		chart_series(&chart, fs_path("%s", parts[i]));
+		chart_series(&chart, fs_path("%s", parts[i].name));
 	return chart_add(f, r, &chart, set_staged_variables, &s, e);
 }

@@ -8,7 +8,8 @@ random numbers; `prefix` is for their names; `pairs=1` keeps the boot of RUN and
 alternate (`turn` 0 or 1); `start` moves them to later times. `noise` is added by a busy machine
 (standard deviation of the logarithm for each run), and `steal=1` records that a hypervisor took the
 time. `timer` makes messages late: this many ns are taken by the local timer on the sink's CPU. `reading`
-gives the points stages: this many ns between driver and reader.
+gives the points stages: this many ns between driver and reader, all but 1000 of them up to the socket
+with `split=1`.
 Changes of single files are made by the tests.
 """
 import hashlib
@@ -83,7 +84,7 @@ def causes(timer_ns):
 def main():
     source, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     asked = {'boots': 8, 'runs': 1, 'kernel': '6.1.0-50-amd64', 'between': 0.01, 'within': 0.01, 'slower': 0, 'seed': 1,
-             'prefix': 'a', 'pairs': 0, 'turn': 0, 'start': 0, 'noise': 0.0, 'steal': 0, 'timer': 0, 'reading': 0}
+             'prefix': 'a', 'pairs': 0, 'turn': 0, 'start': 0, 'noise': 0.0, 'steal': 0, 'timer': 0, 'reading': 0, 'split': 0}
     for word in sys.argv[3:]:
         key, value = word.split('=')
         asked[key] = type(asked[key])(value) if not isinstance(asked[key], int) else float(value)
@@ -114,6 +115,8 @@ def main():
                 if asked['reading']:
                     point['stages'] = {'stack_ns': 900.0 * of_boot, 'queue_ns': -3.0 + of_boot, 'wire_ns': 250.0 * of_boot,
                                        'read_ns': asked['reading'] * of_boot, 'messages': 200}
+                if asked['split']:
+                    point['stages'].update(socket_ns=(asked['reading'] - 1000) * of_boot, take_ns=1000 * of_boot)
             for name, value in (('run', run), ('resolved', resolved), ('summary', summary)):
                 (folder / (name + '.json')).write_text(json.dumps(value))
             (before / 'state.json').write_text(json.dumps(state))

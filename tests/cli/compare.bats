@@ -67,6 +67,13 @@ edit() {
 	assert_eq "$(json page/compare.json '[(s["stage"], s["low"] < s["effect"] < s["high"], s["low"] > 0) for s in d["points"][0]["stages"]]')" \
 		"[('stack_ns', True, False), ('queue_ns', True, False), ('wire_ns', True, False), ('read_ns', True, True)]"
 	grep -q "between driver and reader: 6.20 us, before 5.00 us" page/report.html
+	# Split at the socket, if both arms are.
+	boots split prefix=f reading=6200 split=1 between=0.002 within=0.002 slower=0.04
+	boots split_before prefix=g reading=5000 split=1 between=0.002 within=0.002
+	run -3 "$KBLAT" compare split_before --with split --quantity p50
+	[[ ${lines[-1]} == *"; the mean latency by stages: +1.20 us between driver and socket" ]]
+	run -3 "$KBLAT" compare base --with split --quantity p50
+	[[ ${lines[-1]} == *"; the mean latency by stages: +1.20 us between driver and reader" ]]
 	# Faster likewise; but slower where no stage changed is said, too.
 	run -0 "$KBLAT" compare new --with base --quantity p50
 	[[ ${lines[-1]} == *"; the mean latency by stages: -1.20 us between driver and reader" ]]

@@ -41,13 +41,14 @@ need_namespace() {
 	assert_eq "$(json "${lines[-1]}/points/0000/point.json" '[x for x in d["granted"]["sink"]["bypass"]["libraries"] if "absent" in x]')" "[]"
 }
 
-# stages_of RUN: for each repetition, the order and the number of all stamps are checked, and the medians of the stages printed, in us.
+# stages_of RUN [FIRST]: for each repetition, the order and the number of all stamps are checked, from a message on, and the medians of the stages
+# printed, in us. The socket's stamps are there if the process may load a filter.
 stages_of() {
-	/usr/bin/python3 - "$1" <<-'PY'
+	/usr/bin/python3 - "$1" "${2:-0}" <<-'PY'
 		import glob, json, numpy, statistics, sys
 		NEVER, stages = -2**63, []
 		for rep in sorted(glob.glob(sys.argv[1] + "/points/*/rep-*")):
-		    stamps = [numpy.load(f"{rep}/{name}.npy") for name in ("t_subm", "t_sched", "t_sent", "t_driver", "t_recv")]
+		    stamps = [numpy.load(f"{rep}/{name}.npy")[int(sys.argv[2]):] for name in ("t_subm", "t_sched", "t_sent", "t_driver", "t_recv")]
 		    counters = json.load(open(rep + "/counters.json"))
 		    error = sum(counters[side]["device_clock_error_ns"] for side in ("source", "sink"))
 		    assert 0 < error < 100000, error
@@ -57,6 +58,12 @@ stages_of() {
 		    each = [(b - a)[there] for a, b in zip(stamps, stamps[1:])]
 		    assert all((stage >= -error).all() for stage in each), (rep, [stage.min() for stage in each])
 		    assert (sum(each) == (stamps[4] - stamps[0])[there]).all()
+		    granted = json.load(open(rep + "/../point.json"))["granted"]["sink"]["socket_stamps"]
+		    handed, driver, recv = (numpy.load(f"{rep}/{name}.npy")[int(sys.argv[2]):] for name in ("t_socket", "t_driver", "t_recv"))
+		    known = handed != NEVER
+		    assert known.mean() > (0.4 if granted == "yes" and "/0000/" in rep else 0.99 if granted == "yes" else -1), (rep, known.mean())
+		    assert known.any() == (granted == "yes"), granted
+		    assert (handed - driver)[known].min(initial=0) >= -error and (recv - handed)[known].min(initial=0) >= -error, rep
 		    stages.append([float(numpy.median(stage)) / 1000 for stage in each])
 		print(*(round(statistics.median(column)) for column in zip(*stages)))
 	PY
@@ -74,11 +81,11 @@ stages_of() {
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	run_dir=${lines[-1]}
 	stages_of "$run_dir"
-	assert_eq "$(json "$run_dir/summary.json" 'sorted(k for k in d["points"][0]["metrics"])')" "['comp_lat_ns', 'lat_ns', 'queue_ns', 'read_ns', 'stack_ns', 'wire_ns']"
+	assert_eq "$(json "$run_dir/summary.json" 'sorted(k for k in d["points"][0]["metrics"])')" "['comp_lat_ns', 'lat_ns', 'queue_ns', 'read_ns', 'socket_ns', 'stack_ns', 'take_ns', 'wire_ns']"
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
 	# Their means add up to that of the latency, here of udp, where every message has all stamps.
-	assert_eq "$(json "$run_dir/summary.json" '[(s["messages"] == p["metrics"]["lat_ns"]["n"], abs(sum(s[k] for k in s if k != "messages") - p["metrics"]["lat_ns"]["mean"]) < 1) for p in d["points"][1:] for s in [p["stages"]]]')" "[(True, True), (True, True)]"
+	assert_eq "$(json "$run_dir/summary.json" '[(s["messages"] == p["metrics"]["lat_ns"]["n"], abs(sum(s[k + "_ns"] for k in ("stack", "queue", "wire", "read")) - p["metrics"]["lat_ns"]["mean"]) < 1) for p in d["points"][1:] for s in [p["stages"]]]')" "[(True, True), (True, True)]"
 	run "$KBLAT" report "$run_dir"
 	[ "$status" -eq 0 ] || [ "$status" -eq 77 ]
 	assert_eq "$(wc -l <"$run_dir/derived/figures/stages.tsv")" 4
@@ -90,6 +97,34 @@ stages_of() {
 		transport=shmem|stages and transport shmem: the kernel does not stamp its messages; use tcp or udp
 		transport=udp t_hw=yes|t_hw and transport udp: no device stamps its completions
 	LINES
+}
+
+@test "stages: whoever may not load a filter has those of SO_TIMESTAMPING, and the point says why" {
+	[ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || skip "needs root and setpriv"
+	spec u <<-'YAML'
+		settings: {kernel: oneway, messages: 50, burst: 1, pause: 1ms, repetitions: 1, warmup: 5, stages: yes, poll: event, transport: udp}
+	YAML
+	chmod 755 "$T" && mkdir -m 777 runs
+	run setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all "$KBLAT" run u.yaml --no-state --out "$T/runs"
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	[ "$(cat /proc/sys/kernel/unprivileged_bpf_disabled)" -ne 0 ] || skip "on this machine everybody may load filters"
+	assert_eq "$(json "$run_dir/points/0000/point.json" 'd["granted"]["sink"]["socket_stamps"]')" "Operation not permitted"
+	stages_of "$run_dir"
+	assert_eq "$(json "$run_dir/summary.json" '[d["points"][0]["stages"][k] is None for k in ("read_ns", "socket_ns", "take_ns")]')" "[False, True, True]"
+}
+
+# bats test_tags=long
+@test "stages: the kernel's keys of 32 bits, and TCP's numbers, wrap after 4 GiB; the stamps are those of their messages all the same" {
+	spec w <<-'YAML'
+		settings: {kernel: oneway, transport: tcp, messages: 4300, size: 1MiB, burst: 1, repetitions: 1, warmup: 0, stages: yes, poll: busy}
+	YAML
+	run "$KBLAT" run w.yaml --no-state --out runs
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	# 4096 messages are 4 GiB.
+	stages_of "${lines[-1]}" 4000
 }
 
 @test "stages: what a queue of the source delays appears in that stage, and in no other" {

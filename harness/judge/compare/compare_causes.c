@@ -14,6 +14,7 @@
 #include "judge/compare/compare_noise.h"
 #include "judge/compare/compare_verdict.h"
 
+#define COUNT(a)    (sizeof(a) / sizeof((a)[0]))
 #define STAGES_TAIL 0.025 /* of the interval of a stage, on each side */
 #define CAUSES_MOST 1000  /* of a point: the most frequent ones come first, and each is looked up */
 
@@ -138,11 +139,15 @@ void compare_late(const struct compare_join *j, struct comparison *c)
 
 /* --- stages --- */
 
-static const char *const stage_where[] = {[STAGES_STACK_NS] = "in the sender's stack",
-					  [STAGES_QUEUE_NS] = "in the device's queue",
-					  [STAGES_WIRE_NS] = "between the drivers",
-					  [STAGES_READ_NS] = "between driver and reader"};
-#define STAGES (sizeof(stage_where) / sizeof(stage_where[0]))
+static const char *const stage_where[] = {
+    [STAGES_STACK_NS] = "in the sender's stack",      [STAGES_QUEUE_NS] = "in the device's queue",
+    [STAGES_WIRE_NS] = "between the drivers",	      [STAGES_READ_NS] = "between driver and reader",
+    [STAGES_SOCKET_NS] = "between driver and socket", [STAGES_TAKE_NS] = "between socket and reader"};
+
+/* The first that are known in both arms. */
+static const unsigned stages_split[] = {STAGES_STACK_NS, STAGES_QUEUE_NS, STAGES_WIRE_NS, STAGES_SOCKET_NS,
+					STAGES_TAKE_NS},
+		      stages_whole[] = {STAGES_STACK_NS, STAGES_QUEUE_NS, STAGES_WIRE_NS, STAGES_READ_NS};
 
 /* The units of an arm. */
 struct stage_units {
@@ -220,18 +225,24 @@ static struct comparison_stage stage_result(const struct compare_join *j, const 
 					 effect + error};
 }
 
-static void stages_of_point(const struct compare_join *j, const struct compare_point *of, struct comparison_point *p)
+/* False: not all of them are known in both arms. */
+static bool stages_of_point(const struct compare_join *j, const struct compare_point *of, const unsigned *stages,
+			    size_t count, struct comparison_point *p)
 {
-	p->stages = or_abort(calloc(STAGES, sizeof(*p->stages)));
-	for (unsigned i = 0; i < STAGES; i++) {
-		p->stages[i] = stage_result(j, of, i);
-		p->stage_count += !isnan(p->stages[i].effect);
+	bool known = true;
+
+	p->stages = or_abort(calloc(count, sizeof(*p->stages)));
+	p->stage_count = count;
+	for (size_t i = 0; i < count; i++) {
+		p->stages[i] = stage_result(j, of, stages[i]);
+		known &= !isnan(p->stages[i].effect);
 	}
-	if (p->stage_count == STAGES)
-		return;
+	if (known)
+		return true;
 	free(p->stages);
 	p->stages = NULL;
 	p->stage_count = 0;
+	return false;
 }
 
 static bool has_verdict(const struct comparison_point *p, enum compare_verdict wanted)
@@ -269,7 +280,8 @@ static void compare_stages(const struct compare_join *j, struct comparison *c)
 	const enum compare_verdict wanted = c->verdict == OUTCOME_REGRESSION ? COMPARE_REGRESSION : COMPARE_IMPROVEMENT;
 
 	for (size_t i = 0; i < c->point_count; i++) {
-		stages_of_point(j, &j->point[i], &c->points[i]);
+		if (!stages_of_point(j, &j->point[i], stages_split, COUNT(stages_split), &c->points[i]))
+			stages_of_point(j, &j->point[i], stages_whole, COUNT(stages_whole), &c->points[i]);
 		if (c->judged && c->points[i].stages && has_verdict(&c->points[i], wanted))
 			stages_into_answer(c, &c->points[i]);
 	}

@@ -14,7 +14,7 @@
 #include "measure/instrument/clock.h"
 #include "measure/instrument/memory.h"
 
-#define RECORDER_COLUMNS 9
+#define RECORDER_COLUMNS 10
 
 struct recorder_column {
 	char name[32];

@@ -18,8 +18,8 @@
 #include "measure/instrument/witness.h"
 #include "measure/transports/transport.h"
 
-#define KERNEL_COLUMNS 9 /* of both sides together, at most */
-#define KERNEL_THREADS 4 /* of both sides together, at most */
+#define KERNEL_COLUMNS 10 /* of both sides together, at most */
+#define KERNEL_THREADS 4  /* of both sides together, at most */
 
 /* Checks both maxima at compile time; to be used next to a kernel's tables. */
 #define KERNEL_FITS(columns, threads)                                                                                  \

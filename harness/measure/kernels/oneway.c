@@ -39,6 +39,7 @@ static const struct kernel_column oneway_columns[] = {
     [ONEWAY_T_SCHED] = {"t_sched", ROLE_SOURCE, KERNEL_STAGES},
     [ONEWAY_T_SENT] = {"t_sent", ROLE_SOURCE, KERNEL_STAGES},
     [ONEWAY_T_DRIVER] = {"t_driver", ROLE_SINK, KERNEL_STAGES},
+    [ONEWAY_T_SOCKET] = {"t_socket", ROLE_SINK, KERNEL_STAGES},
     {.name = NULL},
 };
 
@@ -77,6 +78,19 @@ static const struct kernel_series oneway_series[] = {
      .label = "t_read",
      .column = "t_recv",
      .minus = "t_driver",
+     .sparse = true,
+     .with = KERNEL_STAGES},
+    /* And these to read_ns, where there are stamps of the socket. */
+    {.name = "socket_ns",
+     .label = "t_socket",
+     .column = "t_socket",
+     .minus = "t_driver",
+     .sparse = true,
+     .with = KERNEL_STAGES},
+    {.name = "take_ns",
+     .label = "t_take",
+     .column = "t_recv",
+     .minus = "t_socket",
      .sparse = true,
      .with = KERNEL_STAGES},
     {.name = NULL},

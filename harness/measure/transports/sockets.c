@@ -202,6 +202,7 @@ void sockets_close(struct transport *transport)
 	struct socket_transport *t = (struct socket_transport *)transport;
 
 	close_files(&t->end);
+	stages_close(&t->stages);
 	frames_close(&t->frames);
 	free(t);
 }
@@ -281,6 +282,7 @@ int sockets_open(const struct transport_ops *ops, int type, size_t size, const s
 	s->sleeps = config->poll_recv != POLL_BUSY;
 	s->settings = *(const struct socket_settings *)settings;
 	t->has_stages = config->device_stamps;
+	t->messages = (uint64_t)config->schedule.messages;
 	s->wait_ms = s->settings.wait_limit ? (int)(s->settings.wait_limit / 1000000) : -1;
 	s->fd = s->listen_fd = s->epoll_fd = -1;
 	rc = frames_open(&t->frames, &t->base, config, e);
@@ -326,6 +328,15 @@ int sockets_ready(struct socket_end *s, struct err *e)
 	return rc || !s->sleeps ? rc : watch(s, e);
 }
 
+int sockets_connected(struct socket_transport *t, bool is_stream, struct err *e)
+{
+	const int rc = sockets_ready(&t->end, e);
+
+	if (!rc && t->has_stages && t->end.role == ROLE_SINK)
+		stages_watch_socket(&t->stages, t->end.fd, is_stream, t->frames.size, t->messages);
+	return rc;
+}
+
 static int64_t option_of(int fd, int name)
 {
 	int value = 0;
@@ -341,11 +352,16 @@ json_t *sockets_granted(const struct transport *transport)
 	const struct socket_end *s = &t->end;
 	json_t *bypass = s->settings.bypass == BYPASS_EXPECTED ? bypass_describe(&s->carrier, t->frames.size) : NULL;
 
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:s*, s:o*}", "local", s->own.text, "peer", s->peer.text,
-			 "sndbuf_bytes", (json_int_t)option_of(s->fd, SO_SNDBUF), "rcvbuf_bytes",
-			 (json_int_t)option_of(s->fd, SO_RCVBUF), "busy_poll_ns",
-			 (json_int_t)option_of(s->fd, SO_BUSY_POLL) * 1000, "interface",
-			 *s->interface.name ? s->interface.name : NULL, "bypass", bypass);
+	json_t *granted = json_pack("{s:s, s:s, s:I, s:I, s:I, s:s*, s:o*}", "local", s->own.text, "peer", s->peer.text,
+				    "sndbuf_bytes", (json_int_t)option_of(s->fd, SO_SNDBUF), "rcvbuf_bytes",
+				    (json_int_t)option_of(s->fd, SO_RCVBUF), "busy_poll_ns",
+				    (json_int_t)option_of(s->fd, SO_BUSY_POLL) * 1000, "interface",
+				    *s->interface.name ? s->interface.name : NULL, "bypass", bypass);
+
+	if (t->has_stages && s->role == ROLE_SINK)
+		json_object_set_new(granted, "socket_stamps",
+				    json_string(t->stages.socket.rc ? strerror(-t->stages.socket.rc) : "yes"));
+	return granted;
 }
 
 /* Wait until posted messages have left the kernel: acknowledged (tcp), or passed to the device (udp). */
@@ -395,7 +411,7 @@ int sockets_prepare_stages(struct socket_transport *t, bool is_stream, struct er
 	if (is_stream)
 		await_sent(&t->end);
 	t->stages.key_bytes = is_stream ? t->frames.size : 1;
-	rc = stages_prepare(&t->stages, t->end.fd, is_stream);
+	rc = stages_prepare(&t->stages, t->end.fd, is_stream, t->frames.repetition);
 	return rc ? err_set(e, rc, STATUS_IMPOSSIBLE, t->end.object, NULL, "stages: SO_TIMESTAMPING is refused: %s",
 			    strerror(-rc))
 		  : 0;

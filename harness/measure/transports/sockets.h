@@ -52,6 +52,7 @@ struct socket_end {
 	struct frames frames;                                                                                          \
 	struct socket_end end;                                                                                         \
 	struct stages stages;                                                                                          \
+	uint64_t messages; /* of a repetition, if stages are stamped */                                                \
 	bool has_stages
 
 struct socket_transport {
@@ -204,6 +205,9 @@ static inline int sockets_post_try(struct socket_end *s, struct frames *f, uint3
 	frames_posted(f, seq);
 	return 1;
 }
+
+/* sockets_ready(), and the stages' stamps of the sink's socket. */
+int sockets_connected(struct socket_transport *t, bool is_stream, struct err *e);
 
 /* Between repetitions, with the stages' stamps: the next message is the first. */
 int sockets_prepare_stages(struct socket_transport *t, bool is_stream, struct err *e);

@@ -1,11 +1,13 @@
 #include "measure/transports/stages.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +15,8 @@
 #include "common/err.h"
 #include "common/monotonic.h"
 #include "measure/instrument/device_clock.h"
+#include "measure/transports/bpf_code.h"
+#include "measure/transports/frames.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -24,6 +28,7 @@
 #define MOST_MOVED_NS 1000000	 /* the clock is slewed by at most 500 ppm: a repetition has two seconds */
 #define OPT_ID_TCP    (1 << 16)	 /* SOF_TIMESTAMPING_OPT_ID_TCP: Linux 6.2 */
 #define EVERY_BIT     UINT64_MAX
+#define CLOCK_READS   8 /* of two clocks: the closest counts */
 
 static const char *const stage_names[STAGES_SENDING] = {[STAGE_SCHED] = "t_sched", [STAGE_SENT] = "t_sent"};
 
@@ -36,6 +41,13 @@ void stages_set_column(struct stages *s, const char *name, int64_t *data, uint64
 			s->blank = data[0];
 			s->is_sender = true;
 		}
+	if (!strcmp(name, "t_driver"))
+		s->socket.t_driver = data;
+	if (strcmp(name, "t_socket") != 0)
+		return;
+	s->socket.column = data;
+	s->messages = count;
+	s->blank = data[0];
 }
 
 /* Keys count from when they are requested. Before Linux 6.2 over a stream: from the last byte that was acknowledged. */
@@ -52,13 +64,28 @@ static int request_stamps(int fd, int sending, bool is_stream)
 	return setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof(flags)) ? -errno : 0;
 }
 
+static int64_t ns_of(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 static int64_t realtime_offset_ns(void)
 {
-	struct timespec real, monotonic;
+	int64_t offset = 0, closest = INT64_MAX;
 
-	clock_gettime(CLOCK_MONOTONIC, &monotonic);
-	clock_gettime(CLOCK_REALTIME, &real);
-	return (real.tv_sec - monotonic.tv_sec) * 1000000000 + real.tv_nsec - monotonic.tv_nsec;
+	for (int i = 0; i < CLOCK_READS; i++) {
+		const int64_t before = ns_of(CLOCK_MONOTONIC), real = ns_of(CLOCK_REALTIME),
+			      after = ns_of(CLOCK_MONOTONIC);
+
+		if (after - before >= closest)
+			continue;
+		closest = after - before;
+		offset = real - before - closest / 2;
+	}
+	return offset;
 }
 
 /* Does the kernel stamp what is received? By a datagram to a socket of its own; -ENETDOWN: loopback is down, -EAGAIN: not yet. */
@@ -98,7 +125,7 @@ static void await_stamping(void)
 		close(fd);
 }
 
-int stages_prepare(struct stages *s, int fd, bool is_stream)
+int stages_prepare(struct stages *s, int fd, bool is_stream, uint32_t repetition)
 {
 	const int sending = SOF_TIMESTAMPING_TX_SCHED | SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_OPT_ID |
 			    SOF_TIMESTAMPING_OPT_TSONLY;
@@ -113,6 +140,10 @@ int stages_prepare(struct stages *s, int fd, bool is_stream)
 		rc = request_stamps(fd, 0, is_stream);
 		if (rc)
 			return rc;
+	}
+	if (s->socket.filter) {
+		*s->socket.filter = (struct stages_filter){.repetition = repetition};
+		memset(s->socket.stamps, 0, s->socket.messages * sizeof(*s->socket.stamps));
 	}
 	s->last_key = 0;
 	s->has_begun = false;
@@ -233,6 +264,186 @@ ssize_t stages_recv(int fd, void *to, size_t size, int flags, uint64_t *stamp)
 	return n;
 }
 
+/* --- the stamp of a socket --- */
+
+/* Each begins with the time in R7, the packet in R6, and the filter's memory in R8. */
+#define STACK(at)   COPY(R3, R10), ADD(R3, at)
+#define AT_NUMBER   (-8) /* on the stack */
+#define AT_KEY	    (-4)
+#define AT_SEGMENT  (-16)
+#define LOOK_UP(fd) COPY(R2, R10), ADD(R2, AT_KEY), MAP(R1, fd), CALL(BPF_FUNC_map_lookup_elem), IF_ZERO(R0)
+#define TAKE(at, size)                                                                                                 \
+	COPY(R1, R6), at, STACK(AT_NUMBER), SET(R4, size), CALL(BPF_FUNC_skb_load_bytes), IF_SET(R0, TO_PASS)
+#define FILTER(field) offsetof(struct stages_filter, field)
+#define BEGIN(fd)                                                                                                      \
+	COPY(R6, R1), CALL(BPF_FUNC_ktime_get_ns), COPY(R7, R0), SET(R1, 0), STORE(BPF_W, R10, AT_KEY, R1),            \
+	    LOOK_UP(fd), COPY(R8, R0)
+/* The first stamp of the message whose number is in R9. All packets pass. */
+#define END(fd)                                                                                                        \
+	STORE(BPF_W, R10, AT_KEY, R9), LOOK_UP(fd), LOAD(BPF_DW, R1, R0, 0), IF_SET(R1, TO_PASS),                      \
+	    STORE(BPF_DW, R0, 0, R7), SET(R0, -1), RETURN
+
+enum { UDP_HEADER = 8, TCP_SEQUENCE = 4, TCP_LENGTH = 12 };
+
+static int load_filter(const struct bpf_insn *made, size_t count)
+{
+	struct bpf_insn program[BPF_CODE_MAX];
+	struct bpf_prog_load_opts options = {.sz = sizeof(options)};
+	int fd;
+
+	bpf_code_link(program, made, count);
+	fd = bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, "kblat_stages", "Apache-2.0", program, count, &options);
+	return fd < 0 ? -errno : fd;
+}
+
+/* A datagram begins with its number. */
+static int datagram_filter(int filter_fd, int stamps_fd)
+{
+	const struct bpf_insn made[] = {
+	    BEGIN(filter_fd),
+	    TAKE(SET(R2, UDP_HEADER), FRAMES_NUMBER),
+	    LOAD(BPF_W, R9, R10, AT_NUMBER),
+	    FROM(BPF_TO_LE, R9),
+	    COPY(R1, R9),
+	    MATH_32(BPF_AND, R1, ~FRAMES_SEQ_MASK),
+	    LOAD(BPF_DW, R2, R8, FILTER(repetition)),
+	    UNLESS_SAME(R1, R2),
+	    MATH(BPF_AND, R9, FRAMES_SEQ_MASK),
+	    END(stamps_fd),
+	};
+
+	return load_filter(made, COUNT(made));
+}
+
+/* The last message that a segment completes, by the bytes since the repetition's first message. */
+static int stream_filter(int filter_fd, int stamps_fd, size_t size)
+{
+	const struct bpf_insn made[] = {
+	    BEGIN(filter_fd),
+	    TAKE(SET(R2, TCP_SEQUENCE), 4),
+	    LOAD(BPF_W, R1, R10, AT_NUMBER),
+	    FROM(BPF_TO_BE, R1),
+	    STORE(BPF_DW, R10, AT_SEGMENT, R1),
+	    TAKE(SET(R2, TCP_LENGTH), 1),
+	    LOAD(BPF_B, R9, R10, AT_NUMBER),
+	    MATH(BPF_RSH, R9, 4),
+	    MATH(BPF_LSH, R9, 2),
+	    LOAD(BPF_DW, R1, R8, FILTER(has_begun)),
+	    IF_SET(R1, 17),
+	    /* its first byte: that of message 0 */
+	    TAKE(COPY(R2, R9), FRAMES_NUMBER),
+	    LOAD(BPF_W, R1, R10, AT_NUMBER),
+	    FROM(BPF_TO_LE, R1),
+	    LOAD(BPF_DW, R2, R8, FILTER(repetition)),
+	    UNLESS_SAME(R1, R2),
+	    SET(R1, 1),
+	    STORE(BPF_DW, R8, FILTER(has_begun), R1),
+	    SET(R1, 0),
+	    STORE(BPF_DW, R8, FILTER(end), R1),
+	    LOAD(BPF_DW, R1, R10, AT_SEGMENT),
+	    STORE(BPF_DW, R8, FILTER(last), R1),
+	    /* where it ends */
+	    LOAD(BPF_W, R3, R6, offsetof(struct __sk_buff, len)),
+	    MATH_OF(BPF_SUB, R3, R9),
+	    LOAD(BPF_DW, R1, R10, AT_SEGMENT),
+	    MATH_OF(BPF_ADD, R3, R1),
+	    MATH_32(BPF_ADD, R3, 0),
+	    /* how many bytes are new: a difference of 32 bits */
+	    COPY(R1, R3),
+	    LOAD(BPF_DW, R2, R8, FILTER(last)),
+	    MATH_OF(BPF_SUB, R1, R2),
+	    MATH(BPF_LSH, R1, 32),
+	    MATH(BPF_ARSH, R1, 32),
+	    IF_NOT_POSITIVE(R1),
+	    STORE(BPF_DW, R8, FILTER(last), R3),
+	    LOAD(BPF_DW, R9, R8, FILTER(end)),
+	    MATH_OF(BPF_ADD, R9, R1),
+	    STORE(BPF_DW, R8, FILTER(end), R9),
+	    MATH(BPF_DIV, R9, size),
+	    IF_ZERO(R9),
+	    ADD(R9, -1),
+	    END(stamps_fd),
+	};
+
+	return load_filter(made, COUNT(made));
+}
+
+/* Memory of the filter's: an array; NULL and `*fd` is a negative errno. */
+static void *shared_with_filter(uint32_t entry, uint64_t entries, int *fd)
+{
+	const struct bpf_map_create_opts options = {.sz = sizeof(options), .map_flags = BPF_F_MMAPABLE};
+	void *memory;
+
+	*fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "kblat_stages", sizeof(uint32_t), entry, (uint32_t)entries, &options);
+	if (*fd < 0) {
+		*fd = -errno;
+		return NULL;
+	}
+	memory = mmap(NULL, entry * entries, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	if (memory != MAP_FAILED)
+		return memory;
+	close(*fd);
+	*fd = -ENOMEM;
+	return NULL;
+}
+
+static int attach_filter(struct stages *s, int fd, bool is_stream, size_t size, int filter_fd, int stamps_fd)
+{
+	const int program =
+	    is_stream ? stream_filter(filter_fd, stamps_fd, size) : datagram_filter(filter_fd, stamps_fd);
+	int rc;
+
+	if (program < 0)
+		return program;
+	s->socket.filter->repetition = EVERY_BIT; /* none has begun */
+	rc = setsockopt(fd, SOL_SOCKET, SO_ATTACH_BPF, &program, sizeof(program)) ? -errno : 0;
+	close(program);
+	return rc;
+}
+
+/* The descriptors are not needed any longer: the socket holds the program, and that its maps. */
+void stages_watch_socket(struct stages *s, int fd, bool is_stream, size_t size, uint64_t messages)
+{
+	int filter_fd, stamps_fd = -1;
+
+	s->socket.messages = messages;
+	s->socket.filter = shared_with_filter(sizeof(*s->socket.filter), 1, &filter_fd);
+	if (s->socket.filter)
+		s->socket.stamps = shared_with_filter(sizeof(*s->socket.stamps), messages, &stamps_fd);
+	s->socket.rc = !s->socket.filter ? filter_fd : !s->socket.stamps ? stamps_fd : 0;
+	if (!s->socket.rc)
+		s->socket.rc = attach_filter(s, fd, is_stream, size, filter_fd, stamps_fd);
+	if (filter_fd >= 0)
+		close(filter_fd);
+	if (stamps_fd >= 0)
+		close(stamps_fd);
+	if (s->socket.rc)
+		stages_close(s);
+}
+
+void stages_close(struct stages *s)
+{
+	if (s->socket.filter)
+		munmap(s->socket.filter, sizeof(*s->socket.filter));
+	if (s->socket.stamps)
+		munmap(s->socket.stamps, s->socket.messages * sizeof(*s->socket.stamps));
+	s->socket.filter = NULL;
+	s->socket.stamps = NULL;
+}
+
+/* Not before the driver's stamp: over a stream that may be of a later segment, and the filter's of bytes after a loss. */
+static void keep_socket_stamps(struct stages *s)
+{
+	const uint64_t count = s->messages < s->socket.messages ? s->messages : s->socket.messages;
+
+	for (uint64_t i = 0; s->socket.stamps && s->socket.column && i < count; i++) {
+		const int64_t at = (int64_t)s->socket.stamps[i] + s->offset_ns, driver = s->socket.t_driver[i];
+
+		if (s->socket.stamps[i] && driver != s->blank && at >= driver)
+			s->socket.column[i] = at;
+	}
+}
+
 /* --- the clock --- */
 
 static int read_realtime(void *unused, uint64_t *now)
@@ -254,6 +465,8 @@ int stages_read_clock(struct stages *s, const char *object, struct device_clock_
 	if (s->has_begun && llabs(offset_ns - s->offset_ns) > MOST_MOVED_NS)
 		return err_set(e, -ERANGE, STATUS_FAILED, object, "convert stamps of the kernel",
 			       "the system's clock was set meanwhile");
+	if (s->has_begun)
+		keep_socket_stamps(s);
 	s->has_begun = true;
 	s->offset_ns = offset_ns;
 	*counter = (struct device_counter){.mask = EVERY_BIT, .hz = 1000000000};

@@ -40,7 +40,7 @@ static int tcp_connect(struct transport *transport, const json_t *peer, struct e
 	struct tcp *t = (struct tcp *)transport;
 	int rc = sockets_meet_stream(&t->end, peer, e);
 
-	return rc ? rc : sockets_ready(&t->end, e);
+	return rc ? rc : sockets_connected((struct socket_transport *)t, true, e);
 }
 
 /* Messages in flight at the end of the last repetition will still arrive, and are recognised by

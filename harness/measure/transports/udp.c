@@ -59,7 +59,7 @@ static int udp_connect(struct transport *transport, const json_t *peer, struct e
 	struct udp *t = (struct udp *)transport;
 	int rc = sockets_meet_datagram(&t->end, peer, t->frames.size, e);
 
-	return rc ? rc : sockets_ready(&t->end, e);
+	return rc ? rc : sockets_connected((struct socket_transport *)t, false, e);
 }
 
 /* Empty the receive buffer; messages that arrive later are recognised by their numbers and ignored. */

@@ -14,37 +14,10 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "measure/transports/bpf_code.h"
 #include "measure/transports/xdp_types.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
-/* Names of instructions, as in the kernel's samples/bpf/bpf_insn.h. */
-#define INSTRUCTION(c, d, s, o, i)                                                                                     \
-	((struct bpf_insn){.code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (int32_t)(i)})
-#define LOAD(size, d, s, o)  INSTRUCTION(BPF_LDX | BPF_MEM | (size), d, s, o, 0)
-#define STORE(size, d, o, s) INSTRUCTION(BPF_STX | BPF_MEM | (size), d, s, o, 0)
-#define COPY(d, s)	     INSTRUCTION(BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0)
-#define SET(d, value)	     INSTRUCTION(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, value)
-#define ADD(d, value)	     INSTRUCTION(BPF_ALU64 | BPF_ADD | BPF_K, d, 0, 0, value)
-#define WIDE(d, kind, value)                                                                                           \
-	INSTRUCTION(BPF_LD | BPF_DW | BPF_IMM, d, kind, 0, value), INSTRUCTION(0, 0, 0, 0, (uint64_t)(value) >> 32)
-#define MAP(d, fd)	  INSTRUCTION(BPF_LD | BPF_DW | BPF_IMM, d, BPF_PSEUDO_MAP_FD, 0, fd), INSTRUCTION(0, 0, 0, 0, 0)
-#define CALL(function)	  INSTRUCTION(BPF_JMP | BPF_CALL, 0, 0, 0, function)
-#define RETURN		  INSTRUCTION(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
-#define COUNT_UP(d, o, s) INSTRUCTION(BPF_STX | BPF_ATOMIC | BPF_DW, d, s, o, BPF_ADD)
-
-/* Jumps to PASS are given their distances when the program is complete. */
-#define TO_PASS		       32767
-#define UNLESS(s, value)       INSTRUCTION(BPF_JMP32 | BPF_JNE | BPF_K, s, 0, TO_PASS, value)
-#define UNLESS_SAME(a, b)      INSTRUCTION(BPF_JMP | BPF_JNE | BPF_X, a, b, TO_PASS, 0)
-#define IF_ANY(s, bits)	       INSTRUCTION(BPF_JMP32 | BPF_JSET | BPF_K, s, 0, TO_PASS, bits)
-#define IF_ABOVE(a, b)	       INSTRUCTION(BPF_JMP | BPF_JGT | BPF_X, a, b, TO_PASS, 0)
-#define IF_ZERO(s)	       INSTRUCTION(BPF_JMP | BPF_JEQ | BPF_K, s, 0, TO_PASS, 0)
-#define IF_EQUAL(s, value, to) INSTRUCTION(BPF_JMP32 | BPF_JEQ | BPF_K, s, 0, to, value)
-
-enum { R0, R1, R2, R3, R4, R5, R6, R10 = 10 };
-
-#define PASS_SIZE 2 /* instructions at the end */
 
 /* Of a fragment; a message is in one frame. */
 #define MORE_FRAGMENTS	0x2000
@@ -55,14 +28,10 @@ enum { AT_TYPE = 12, AT_VERSION = 14, AT_FRAGMENT = 20, AT_PROTOCOL = 23, AT_ADD
 
 static int xdp_load(struct xdp *t, const struct bpf_insn *made, size_t count, struct err *e)
 {
-	struct bpf_insn program[64];
+	struct bpf_insn program[BPF_CODE_MAX];
 	struct bpf_prog_load_opts options = {.sz = sizeof(options)};
 
-	for (size_t i = 0; i < count; i++) {
-		program[i] = made[i];
-		if (program[i].off == TO_PASS)
-			program[i].off = (int16_t)(count - PASS_SIZE - i - 1);
-	}
+	bpf_code_link(program, made, count);
 	t->program.program_fd = bpf_prog_load(BPF_PROG_TYPE_XDP, "kblat_xdp", "Apache-2.0", program, count, &options);
 	if (t->program.program_fd >= 0)
 		return 0;
