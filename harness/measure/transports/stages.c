@@ -129,6 +129,7 @@ int stages_prepare(struct stages *s, int fd, bool is_stream, uint32_t repetition
 {
 	const int sending = SOF_TIMESTAMPING_TX_SCHED | SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_OPT_ID |
 			    SOF_TIMESTAMPING_OPT_TSONLY;
+	const uint64_t messages = s->messages;
 	const int room = ROOM_BYTES;
 	int rc;
 
@@ -136,7 +137,10 @@ int stages_prepare(struct stages *s, int fd, bool is_stream, uint32_t repetition
 		/* Without the right to exceed the limit: what does not fit is missing in the series. */
 		if (!s->has_begun)
 			(void)!setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
+		/* Stamps that the last repetition left are of none of the messages to come. */
+		s->messages = 0;
 		stages_take(s, fd);
+		s->messages = messages;
 		rc = request_stamps(fd, 0, is_stream);
 		if (rc)
 			return rc;
