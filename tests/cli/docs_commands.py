@@ -107,8 +107,7 @@ NEEDS = {
         "sudo kblat trace --from redis-server:processCommand --to redis-server:processCommand%return --for 16s -- redis-server",
         "sudo kblat trace --from redis-server:processCommand --to redis-server:processCommand%return --limit 1ms "
         "--buffer 128MiB --for 14s --pid PID", "sudo tests/bench/trace-truth build/kblat --first",
-        "sudo tests/bench/trace-truth build/kblat --quiet --seconds 6",
-        "bats --show-output-of-passing-tests -f 'on purpose|with probes' tests/cli/trace.bats",
+        "sudo tests/bench/trace-truth build/kblat --quiet --seconds 6", "tests/bench/stamps-memcached build/kblat",
         "sudo apt install ./kblat_*.deb ./kbtune_*.deb",
     ],
     "an adapter": ["build/kblat run experiments/thesis/oneway-busy --device mlx5_0"],
@@ -121,6 +120,7 @@ NEEDS = {
         "make", "make run", "make test", "make bench", "make fuzz", 'make fuzz SECONDS=1800 TARGETS="spec run"', "make deps",
         "make coverage", "make coverage SUITES='unit cli:kbtune-restore'", "tests/coverage/table build/cov",
         "tests/bench/import-alarms", "sudo tests/bench/peers-cards", "tests/bench/peers-wakeup", "tests/bench/peers-wakeup --priority 80", "tests/bench/peers-wakeup --guest",
+        "tests/bench/peers-wakeup --rounds 11 --messages 2000 --only \"every 1000\"", "build/bench/bench_request_stamps",
         "tests/bench/explain-truth build/kblat --wakeups",
         "sudo kblat run experiments/wakeups", "make campaign", "make campaign HOURS=1 ONLY=kbtune-write,kblat-time",
         "make kernel-ab OLD=6.1.0-47-amd64 NEW=6.1.0-56-amd64", "make two-kernels", "tests/vm/two-kernels --wrong", "tests/vm/two-kernels --full",
