@@ -6,8 +6,8 @@
  *   build/bench/bench_cards native|generic pingpong|stream SIZE MESSAGES CPU CPU NAMESPACE NAMESPACE INTERFACE
  *
  * pingpong prints "p50 NS p99 NS mean NS" of half round trips; first, a tenth of the messages is sent without
- * being measured. stream prints "rate BYTES", payload a second, as it arrives; at most DEPTH messages are in
- * flight. A message of SIZE bytes is in a frame with headers for Ethernet, IPv4 and UDP. Needs root.
+ * being measured. stream prints "rate BYTES", payload a second, from the first post to the last completion, as
+ * kblat's rate is; at most DEPTH messages are in flight. A message of SIZE bytes is in a frame with headers for Ethernet, IPv4 and UDP. Needs root.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -32,20 +32,12 @@
 
 #define RING	2048
 #define DEPTH	32
-#define CHUNK	4096
+#define CHUNK	2048
 #define HEADERS 42
-#define IDLE_S	0.5 /* a stream that has been silent for so long has ended */
 
 struct ring {
 	_Atomic uint32_t *producer, *consumer, *flags;
 	void *entries;
-};
-
-/* What the receiver of a stream tells the sender. */
-struct shared {
-	_Atomic uint64_t received;
-	_Atomic int64_t first, last; /* ticks */
-	_Atomic bool ready;
 };
 
 struct side {
@@ -53,9 +45,10 @@ struct side {
 	char *memory;
 	struct ring rx, tx, fill, completion;
 	uint32_t head, done, taken;
+	uint32_t next, missing; /* the number of the next message, and of those that did not arrive */
 	uint32_t length;
 	long messages, warmup;
-	struct shared *shared;
+	_Atomic bool *is_ready; /* shared: the other side has its socket */
 };
 
 static void fail(const char *what)
@@ -152,8 +145,9 @@ static inline void kick(const struct side *s)
 
 static inline void post(struct side *s)
 {
-	const uint32_t at = s->head++ & (RING - 1);
+	const uint32_t number = s->head, at = s->head++ & (RING - 1);
 
+	memcpy(s->memory + (size_t)(RING + at) * CHUNK + HEADERS, &number, sizeof(number));
 	((struct xdp_desc *)s->tx.entries)[at] =
 	    (struct xdp_desc){.addr = (uint64_t)(RING + at) * CHUNK, .len = s->length};
 	atomic_store_explicit(s->tx.producer, s->head, memory_order_release);
@@ -173,6 +167,7 @@ static inline void reap(struct side *s)
 static inline bool receive_try(struct side *s)
 {
 	const struct xdp_desc *frame = &((const struct xdp_desc *)s->rx.entries)[s->taken & (RING - 1)];
+	uint32_t number;
 
 	if (atomic_load_explicit(s->rx.producer, memory_order_acquire) == s->taken)
 		return false;
@@ -180,6 +175,9 @@ static inline bool receive_try(struct side *s)
 		fprintf(stderr, "a frame of another\n");
 		exit(1);
 	}
+	memcpy(&number, s->memory + frame->addr + HEADERS, sizeof(number));
+	s->missing += number - s->next;
+	s->next = number + 1;
 	((uint64_t *)s->fill.entries)[s->taken & (RING - 1)] = frame->addr & ~(uint64_t)(CHUNK - 1);
 	atomic_store_explicit(s->fill.producer, RING + ++s->taken, memory_order_release);
 	atomic_store_explicit(s->rx.consumer, s->taken, memory_order_release);
@@ -206,6 +204,10 @@ static void ping(struct side *s, double hz)
 		trip[i < 0 ? 0 : i] = clock_ticks_end() - start;
 		reap(s);
 	}
+	if (s->missing) {
+		fprintf(stderr, "%u messages are missing\n", s->missing);
+		exit(1);
+	}
 	if (stats_compute(&span, 1, INT64_MAX, &stats, NULL))
 		fail("statistics");
 	printf("p50 %.1f p99 %.1f mean %.1f\n", (double)stats.quantile[Q50] * 5e8 / hz,
@@ -224,7 +226,7 @@ static void pong(struct side *s)
 
 static void stream(struct side *s, double hz)
 {
-	uint64_t before = 0;
+	int64_t start = clock_ticks_begin();
 
 	for (long i = 0; i < s->messages; i++) {
 		for (reap(s); s->head - s->done >= DEPTH; reap(s))
@@ -233,25 +235,14 @@ static void stream(struct side *s, double hz)
 	}
 	for (; s->head != s->done; reap(s))
 		kick(s);
-	do {
-		before = atomic_load(&s->shared->received);
-		usleep((useconds_t)(IDLE_S * 1e6));
-	} while (atomic_load(&s->shared->received) != before);
-	printf("rate %.0f\n", (double)before * (s->length - HEADERS) * hz /
-				  (double)(atomic_load(&s->shared->last) - atomic_load(&s->shared->first)));
+	printf("rate %.0f\n",
+	       (double)s->messages * (s->length - HEADERS) * hz / (double)(clock_ticks_end() - start));
 }
 
 static void drain(struct side *s)
 {
-	for (uint64_t n = 0;;) {
+	for (;;)
 		receive(s);
-		int64_t now = clock_ticks_end();
-
-		if (!n)
-			atomic_store_explicit(&s->shared->first, now, memory_order_relaxed);
-		atomic_store_explicit(&s->shared->last, now, memory_order_relaxed);
-		atomic_store_explicit(&s->shared->received, ++n, memory_order_relaxed);
-	}
 }
 
 static void enter_namespace(const char *name)
@@ -288,7 +279,7 @@ int main(int argc, char **argv)
 	struct clock_report clock;
 	pid_t pid;
 
-	if (argc != 10 || s.length > 1514 || (s.messages = atol(argv[4])) < 100) {
+	if (argc != 10 || s.length < HEADERS + sizeof(uint32_t) || s.length > 1514 || (s.messages = atol(argv[4])) < 100) {
 		fprintf(
 		    stderr,
 		    "usage: %s native|generic pingpong|stream SIZE MESSAGES CPU CPU NAMESPACE NAMESPACE INTERFACE\n",
@@ -296,7 +287,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	s.warmup = s.messages / 10;
-	s.shared = mmap(NULL, sizeof(*s.shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	s.is_ready = mmap(NULL, sizeof(*s.is_ready), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	clock_calibrate(100, &clock);
 	pid = fork();
 	if (!pid)
@@ -304,11 +295,11 @@ int main(int argc, char **argv)
 	bench_pin(atoi(argv[pid ? 5 : 6]));
 	open_side(&s, argv[pid ? 7 : 8], argv[9], !strcmp(argv[1], "native"));
 	if (!pid) {
-		atomic_store(&s.shared->ready, true);
+		atomic_store(s.is_ready, true);
 		(is_stream ? drain : pong)(&s);
 		_exit(0);
 	}
-	while (!atomic_load(&s.shared->ready) && !waitpid(pid, NULL, WNOHANG))
+	while (!atomic_load(s.is_ready) && !waitpid(pid, NULL, WNOHANG))
 		usleep(1000);
 	(is_stream ? stream : ping)(&s, clock.hz);
 	kill(pid, SIGKILL);
