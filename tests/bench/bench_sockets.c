@@ -10,6 +10,9 @@
  *                     that the kernel raises when there is something is polled
  *   uring-multishot   likewise, but one request receives all messages
  *   uring-event       as uring-waiting, but the thread sleeps
+ *   uring-napi        likewise, and the kernel polls the device's queue meanwhile
+ *   uring-sqpoll      as uring-event, but a thread of the kernel submits and completes
+ *   uring-zerocopy    as uring, but messages are sent from the buffer itself
  *
  *   build/bench/bench_sockets [MODE-]tcp|udp SIZE MESSAGES [CPU CPU]
  *
@@ -21,11 +24,14 @@
 #include <liburing.h>
 #include <netinet/tcp.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,14 +42,27 @@
 #define BUFFERS	  8
 #define BUFFER	  65536
 
-enum mode { PLAIN, TRIES, REGISTERED, WAITS, MULTISHOT, SLEEPS };
+enum mode { PLAIN, TRIES, REGISTERED, WAITS, MULTISHOT, SLEEPS, NAPI, SQPOLL, ZEROCOPY };
 
 static const char *const mode_names[] = {[PLAIN] = "",
 					 [TRIES] = "uring-",
 					 [REGISTERED] = "uring-registered-",
 					 [WAITS] = "uring-waiting-",
 					 [MULTISHOT] = "uring-multishot-",
-					 [SLEEPS] = "uring-event-"};
+					 [SLEEPS] = "uring-event-",
+					 [NAPI] = "uring-napi-",
+					 [SQPOLL] = "uring-sqpoll-",
+					 [ZEROCOPY] = "uring-zerocopy-"};
+
+/* Linux 6.9; liburing 2.3 does not have it. */
+#define REGISTER_NAPI 27
+#define NAPI_US	      20
+
+struct napi_request {
+	uint32_t busy_poll_us;
+	uint8_t prefers, pad[3];
+	uint64_t reserved;
+};
 
 struct side {
 	int fd;
@@ -150,16 +169,31 @@ static void provide_all(struct side *s)
 		provide(s, i);
 }
 
+static bool is_sleeping(const struct side *s)
+{
+	return s->mode == SLEEPS || s->mode == NAPI || s->mode == SQPOLL;
+}
+
+/* Does each poll submit a request that does not wait? */
+static bool is_trying(const struct side *s)
+{
+	return s->mode == TRIES || s->mode == REGISTERED || s->mode == ZEROCOPY;
+}
+
 static void open_ring(struct side *s, struct io_uring *ring)
 {
-	const unsigned flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG;
+	const unsigned own = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG;
+	const unsigned flags = s->mode == SQPOLL ? IORING_SETUP_SQPOLL : own;
 	const struct iovec both[] = {{s->in, s->size}, {s->out, s->size}};
+	struct napi_request napi = {.busy_poll_us = NAPI_US, .prefers = 1};
 
 	if (io_uring_queue_init(8, ring, flags) || io_uring_register_ring_fd(ring) != 1)
 		fail("io_uring_queue_init");
 	s->ring = ring;
 	if (s->mode == REGISTERED && io_uring_register_buffers(ring, both, 2))
 		fail("io_uring_register_buffers");
+	if (s->mode == NAPI && syscall(__NR_io_uring_register, ring->ring_fd, REGISTER_NAPI, &napi, 1) < 0)
+		fail("IORING_REGISTER_NAPI");
 	if (s->mode == MULTISHOT)
 		provide_all(s);
 }
@@ -175,7 +209,7 @@ static inline void arm(const struct side *s)
 		io_uring_prep_read_fixed(sqe, s->fd, s->in, (unsigned)s->size, 0, 0);
 		sqe->rw_flags = RWF_NOWAIT;
 	} else {
-		io_uring_prep_recv(sqe, s->fd, s->in, s->size, s->mode == TRIES ? MSG_DONTWAIT : MSG_WAITALL);
+		io_uring_prep_recv(sqe, s->fd, s->in, s->size, is_trying(s) ? MSG_DONTWAIT : MSG_WAITALL);
 	}
 	io_uring_sqe_set_data64(sqe, RECEIVED);
 }
@@ -192,10 +226,12 @@ static inline void post_by_ring(const struct side *s)
 
 	if (s->mode == REGISTERED)
 		io_uring_prep_write_fixed(sqe, s->fd, s->out, (unsigned)s->size, 0, 1);
+	else if (s->mode == ZEROCOPY)
+		io_uring_prep_send_zc(sqe, s->fd, s->out, s->size, MSG_NOSIGNAL, 0);
 	else
 		io_uring_prep_send(sqe, s->fd, s->out, s->size, MSG_NOSIGNAL);
 	io_uring_sqe_set_data64(sqe, SENT);
-	if (s->mode == WAITS || s->mode == SLEEPS)
+	if (!is_trying(s) && s->mode != MULTISHOT)
 		arm(s);
 	submit(s);
 }
@@ -203,10 +239,10 @@ static inline void post_by_ring(const struct side *s)
 /* See to it that there is a completion some time. */
 static inline void ask(const struct side *s)
 {
-	if (s->mode == TRIES || s->mode == REGISTERED) {
+	if (is_trying(s)) {
 		arm(s);
 		submit(s);
-	} else if (s->mode == SLEEPS && io_uring_submit_and_wait(s->ring, 1) < 0) {
+	} else if (is_sleeping(s) && io_uring_submit_and_wait(s->ring, 1) < 0) {
 		fail("io_uring_enter");
 	}
 }
@@ -216,7 +252,7 @@ static inline bool is_message(const struct side *s, const struct io_uring_cqe *c
 {
 	const bool is_received = io_uring_cqe_get_data64(cqe) == RECEIVED;
 
-	if (is_received && cqe->res == -EAGAIN)
+	if ((is_received && cqe->res == -EAGAIN) || cqe->flags & IORING_CQE_F_NOTIF)
 		return false;
 	if (cqe->res != (int)s->size || (is_received && s->mode == MULTISHOT && !(cqe->flags & IORING_CQE_F_MORE)))
 		fail("a request");
@@ -278,7 +314,7 @@ static void ping(const struct side *s, int64_t *trip)
 
 static void pong(const struct side *s)
 {
-	if (s->mode == WAITS || s->mode == SLEEPS) {
+	if (s->ring && !is_trying(s) && s->mode != MULTISHOT) {
 		arm(s);
 		submit(s);
 	}
@@ -345,16 +381,18 @@ static int measure(struct side *s, const int fd[2], char **cpus, double hz)
 		pin(atoi(cpus[!pid]));
 	make_side(s, &ring);
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pong(s);
-		_exit(0);
+		pause(); /* the last message may not have been sent yet */
 	}
 	memset(trip, 0, (size_t)s->messages * sizeof(*trip));
 	ping(s, trip);
+	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
-	if (!status)
+	if (WIFSIGNALED(status))
 		say(trip, s->messages, hz);
 	free(trip);
-	return status ? 1 : 0;
+	return WIFSIGNALED(status) ? 0 : 1;
 }
 
 int main(int argc, char **argv)
@@ -371,7 +409,8 @@ int main(int argc, char **argv)
 	}
 	if (argc <= 3 || !read_mode(argv[1], &s.mode, &is_stream) || s.size < 1 || s.size > 60000 || s.messages < 100) {
 		fprintf(stderr,
-			"usage: %s [uring-[registered-|waiting-|multishot-|event-]]tcp|udp SIZE MESSAGES [CPU CPU]\n",
+			"usage: %s [uring-[registered-|waiting-|multishot-|event-|napi-|sqpoll-|zerocopy-]]tcp|udp SIZE "
+			"MESSAGES [CPU CPU]\n",
 			argv[0]);
 		return 2;
 	}
