@@ -330,7 +330,7 @@ static int no_answer(const struct xdp *t, struct err *e)
 	const struct xdp_strays strays = xdp_program_strays(&t->program);
 	char operation[128];
 
-	snprintf(operation, sizeof(operation), "xdp_meet the other side at %s", t->peer.text);
+	snprintf(operation, sizeof(operation), "meet the other side at %s", t->peer.text);
 	if (strays.frames)
 		return err_set(
 		    e, -ETIMEDOUT, STATUS_FAILED, t->object, operation,
@@ -350,9 +350,12 @@ static int xdp_meet(struct xdp *t, struct err *e)
 	int rc = 0;
 
 	while (!rc && !(has_heard && is_heard)) {
-		const int64_t next_ms = monotonic_ms() + GREETING_MS;
+		const int64_t now_ms = monotonic_ms(), next_ms = now_ms + GREETING_MS;
+		/* Sooner than the other side, who does not know why. */
+		const bool is_misled = !has_heard && now_ms > deadline_ms - TOKEN_PATIENCE_MS / 2 &&
+				       xdp_program_strays(&t->program).frames;
 
-		if (monotonic_ms() > deadline_ms)
+		if (is_misled || now_ms > deadline_ms)
 			return no_answer(t, e);
 		rc = xdp_greet(t, has_heard);
 		while (!rc && !(has_heard && is_heard) && monotonic_ms() < next_ms) {

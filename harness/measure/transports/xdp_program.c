@@ -131,10 +131,14 @@ static int attach(struct xdp *t, struct err *e)
 		t->program.link_fd = bpf_link_create(t->program.program_fd, (int)t->card.index, BPF_XDP, &options);
 		t->program.mode = modes[i].mode;
 		rc = t->program.link_fd < 0 ? -errno : 0;
-		/* Only what the driver cannot do is another mode's to try. */
-		if (rc != -EOPNOTSUPP && rc != -EINVAL)
+		/* Only what the driver cannot do, at all or with this MTU, is another mode's to try. */
+		if (rc != -EOPNOTSUPP && rc != -EINVAL && rc != -ERANGE)
 			break;
 	}
+	if (rc == -ERANGE)
+		return err_set(e, rc, STATUS_IMPOSSIBLE, t->object, operation,
+			       "the driver %s cannot with an MTU of %d; set a smaller one, or mode generic",
+			       t->card.driver, t->card.mtu);
 	if (rc == -EBUSY || rc == -EEXIST)
 		return err_set(e, rc, STATUS_FAILED, t->object, operation,
 			       "the interface has another program; see `ip link show %s`", t->card.interface.name);
