@@ -174,6 +174,9 @@ static void test_table(void)
 	interface_count(path, &veth, "tx_bytes", "rx_bytes", counters);
 	is_int(json_integer_value(json_object_get(counters, "rx_bytes")), 11506000000001, "bytes received");
 	is_int(json_integer_value(json_object_get(counters, "tx_bytes")), 9534, "bytes sent");
+	interface_count_drops(path, &(const struct interface){.name = "xveth0"}, counters);
+	is_int(json_integer_value(json_object_get(counters, "interface_rx_dropped")), 4, "packets dropped that came");
+	is_int(json_integer_value(json_object_get(counters, "interface_tx_dropped")), 12, "packets dropped that went");
 	json_decref(counters);
 	free(path);
 }

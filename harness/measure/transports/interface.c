@@ -57,44 +57,67 @@ bool interface_is_loopback(const char *name)
 	return is_loopback;
 }
 
-/* " eth0: 8 numbers about receiving, 8 about sending": bytes are the first of each. */
-static bool read_line(const char *line, const char *name, int64_t *received, int64_t *sent)
+/* What a line says, " eth0: 8 numbers about receiving, 8 about sending", as far as it is needed. */
+struct traffic {
+	int64_t received, sent;			/* bytes */
+	int64_t dropped_receiving, dropped_sending; /* packets */
+};
+
+static bool read_line(const char *line, const char *name, struct traffic *t)
 {
 	const char *colon = strrchr(line, ':');
 
 	line += strspn(line, " ");
 	return colon && strlen(name) == (size_t)(colon - line) && !strncmp(line, name, strlen(name)) &&
-	       sscanf(colon + 1, "%" SCNd64 "%*s%*s%*s%*s%*s%*s%*s%" SCNd64, received, sent) == 2;
+	       sscanf(colon + 1,
+		      "%" SCNd64 "%*s%*s%" SCNd64 "%*s%*s%*s%*s%" SCNd64 "%*s%*s%" SCNd64, &t->received,
+		      &t->dropped_receiving, &t->sent, &t->dropped_sending) == 4;
+}
+
+static bool find_line(const char *table, const struct interface *i, struct traffic *t)
+{
+	char line[LINE_MAX_BYTES];
+	FILE *f = *i->name ? fopen(table, "re") : NULL;
+	bool is_found = false;
+
+	while (f && !is_found && fgets(line, sizeof(line), f))
+		is_found = read_line(line, i->name, t);
+	if (f)
+		fclose(f);
+	return is_found;
 }
 
 void interface_count(const char *table, const struct interface *i, const char *sent_name, const char *received_name,
 		     json_t *counters)
 {
-	char line[LINE_MAX_BYTES];
-	int64_t received, sent;
-	FILE *f = *i->name ? fopen(table, "re") : NULL;
+	struct traffic now;
 
-	if (!f)
+	if (!find_line(table, i, &now))
 		return;
-	while (fgets(line, sizeof(line), f))
-		if (read_line(line, i->name, &received, &sent)) {
-			json_object_set_new(counters, sent_name, json_integer(sent));
-			json_object_set_new(counters, received_name, json_integer(received));
-			break;
-		}
-	fclose(f);
+	json_object_set_new(counters, sent_name, json_integer(now.sent));
+	json_object_set_new(counters, received_name, json_integer(now.received));
+}
+
+void interface_count_drops(const char *table, const struct interface *i, json_t *counters)
+{
+	struct traffic now;
+
+	if (!find_line(table, i, &now))
+		return;
+	json_object_set_new(counters, "interface_tx_dropped", json_integer(now.dropped_sending));
+	json_object_set_new(counters, "interface_rx_dropped", json_integer(now.dropped_receiving));
 }
 
 void interface_count_all(const char *table, json_t *counters)
 {
 	char line[LINE_MAX_BYTES], name[IF_NAMESIZE], key[IF_NAMESIZE + 16];
-	int64_t received, sent;
+	struct traffic now;
 	FILE *f = fopen(table, "re");
 
 	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, " %15[^: ]", name) == 1 && read_line(line, name, &received, &sent)) {
+		if (sscanf(line, " %15[^: ]", name) == 1 && read_line(line, name, &now)) {
 			snprintf(key, sizeof(key), "%s.bytes", name);
-			json_object_set_new(counters, key, json_integer(sent + received));
+			json_object_set_new(counters, key, json_integer(now.sent + now.received));
 		}
 	if (f)
 		fclose(f);

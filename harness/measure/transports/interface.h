@@ -1,5 +1,5 @@
 /*
- * The network interface that has an address, and its byte counters. Control path.
+ * The network interface that has an address, and its counters. Control path.
  */
 #ifndef KBLAT_TRANSPORTS_INTERFACE_H
 #define KBLAT_TRANSPORTS_INTERFACE_H
@@ -8,6 +8,8 @@
 #include <net/if.h>
 #include <stdbool.h>
 #include <sys/socket.h>
+
+#define NET_DEV "/proc/self/net/dev"
 
 struct interface {
 	char name[IF_NAMESIZE]; /* "": no interface has the address */
@@ -24,7 +26,10 @@ bool interface_is_loopback(const char *name);
 void interface_count(const char *table, const struct interface *i, const char *sent_name, const char *received_name,
 		     json_t *counters);
 
-/* The same for all that it contains, the sum of both directions: "eth0.bytes". */
+/* Likewise the packets that it has dropped: "interface_tx_dropped", "interface_rx_dropped". */
+void interface_count_drops(const char *table, const struct interface *i, json_t *counters);
+
+/* The bytes of all that it contains, the sum of both directions: "eth0.bytes". */
 void interface_count_all(const char *table, json_t *counters);
 
 #endif

@@ -15,7 +15,6 @@
 #include "measure/transports/transport.h"
 #include "measure/transports/verbs_counters.h"
 
-#define NET_DEV	    "/proc/self/net/dev"
 #define DEVICE_SIZE 64
 #define COUNT(a)    (sizeof(a) / sizeof((a)[0]))
 

@@ -23,7 +23,6 @@
 
 #define COUNT(a)    (sizeof(a) / sizeof((a)[0]))
 #define PATIENCE_MS 10000
-#define NET_DEV	    "/proc/self/net/dev"
 
 /* How long to wait for posted messages to be sent before counting bytes. */
 #define SENT_AFTER_MS 1000

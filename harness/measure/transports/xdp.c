@@ -441,7 +441,8 @@ static json_t *xdp_device_counters(const struct transport *transport)
 		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 			json_object_set_new(counters, rows[i].key, json_integer((json_int_t)rows[i].count));
 	}
-	interface_count("/proc/self/net/dev", &t->card.interface, "tx_bytes", "rx_bytes", counters);
+	interface_count(NET_DEV, &t->card.interface, "tx_bytes", "rx_bytes", counters);
+	interface_count_drops(NET_DEV, &t->card.interface, counters);
 	return counters;
 }
 
