@@ -17,7 +17,7 @@ setup() {
 
 teardown() {
 	local name pid
-	for name in "${A:-}" "${B:-}"; do
+	for name in "${A:-}" "${B:-}" "${M:-}"; do
 		[ -n "$name" ] || continue
 		for pid in $(ip netns pids "$name" 2>/dev/null); do
 			kill -KILL "$pid" 2>/dev/null || true
@@ -88,6 +88,14 @@ small() {
 		        assert point["loss"]["lost"] == 0, point
 	PY
 	is_bare
+}
+
+# bats test_tags=long
+@test "through a bridge, with the sink stopped and rings of 64: every frame that was sent was received, or is counted by its reason" {
+	run "$ROOT/tests/bench/frames-counted" --build "$(dirname "$KBLAT")" --messages 30000
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_eq "$(awk -F '\t' '$2 == 30000 && $NF == 0 && $3 < $2' <<<"$output" | grep -c ' of \|stopped')" 4
 }
 
 @test "what the rings cannot hold is lost, and counted by its reason" {
@@ -167,6 +175,7 @@ small() {
 		source_address=198.18.213.1 sink_address=198.18.213.2 size=3789|a frame holds at most 3788 bytes
 		source_address=198.18.213.1 sink_address=198.18.213.2 size=11|12 bytes of a message hold its token and number
 		source_address=198.18.213.1 sink_address=198.18.213.2 busy_poll=1500ns|whole microseconds
+		source_address=198.18.213.1 sink_address=198.18.213.2 kernel=oneway t_hw=yes|t_hw and transport xdp: no device stamps its completions
 	LINES
 	impossible() {
 		run between "${@:2}"
@@ -181,6 +190,9 @@ small() {
 	run "$KBLAT" run x.yaml --out runs --set source_address=127.0.0.1 --set sink_address=127.0.0.2
 	[ "$status" -eq 77 ]
 	assert_contains "$output" "no network card here has this address"
+	run "$KBLAT" run x.yaml --out runs --set source_address=203.0.113.9 --set sink_address=203.0.113.10
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "no interface here has it; see \`ip address\`"
 	ip -n "$B" link set card down
 	impossible "is down" --set size=64
 	ip -n "$B" link set card up
@@ -194,6 +206,90 @@ small() {
 	no_right bpf,-sys_admin "CAP_BPF"
 	no_right net_admin,-sys_admin "CAP_NET_ADMIN"
 	no_right net_raw "CAP_NET_RAW"
+}
+
+@test "no more is needed than three capabilities and memory that may be locked, and no root" {
+	small
+	local some=+net_raw,+net_admin,+bpf
+	# With the capabilities $1, as nobody.
+	as_nobody() {
+		local only="setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all,$1 --ambient-caps=-all,$1 --bounding-set=-all,$1"
+		run "$KBLAT" run x.yaml --out runs --set ring=256 --set depth=64 --set source_address=198.18.213.1 --set sink_address=198.18.213.2 \
+			--source "ip netns exec $A prlimit --memlock=$2 $only" --sink "ip netns exec $B prlimit --memlock=$2 $only"
+	}
+	as_nobody $some 4194304
+	assert_measured
+	as_nobody $some,+ipc_lock 65536
+	assert_measured
+	as_nobody $some 65536
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "cannot be locked; raise the limit (ulimit -l)"
+	is_bare
+}
+
+@test "an MTU with which the driver cannot: generic mode, or its name" {
+	small
+	ip -n "$A" link set card mtu 9000
+	ip -n "$B" link set card mtu 9000
+	run between
+	assert_measured
+	run_dir=$(tail -n 1 <<<"$output")
+	assert_eq "$(json "$run_dir/points/0000/point.json" '[d["granted"][side]["mode"] for side in ("source", "sink")]')" "['generic', 'generic']"
+	run between --set mode=native
+	echo "$output"
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "the driver veth cannot with an MTU of 9000; set a smaller one, or mode generic"
+	is_bare
+}
+
+# bats test_tags=long
+@test "a card that sends the frames to another queue: the queue, and the command that mends it" {
+	small
+	M=kblat-test-$$-$BATS_TEST_NUMBER-m
+	ip netns add "$M"
+	ip -n "$M" link add bridge type bridge
+	ip -n "$A" link del card
+	ip -n "$A" link add card type veth peer name left netns "$M"
+	ip -n "$B" link add card numtxqueues 2 numrxqueues 2 type veth peer name right numtxqueues 2 numrxqueues 2 netns "$M"
+	for side in "$A:198.18.213.1" "$B:198.18.213.2"; do
+		ip -n "${side%%:*}" address add "${side#*:}/30" dev card
+		ip -n "${side%%:*}" link set card up
+	done
+	for port in left right bridge; do
+		[ "$port" = bridge ] || ip -n "$M" link set "$port" master bridge
+		ip -n "$M" link set "$port" up
+	done
+	# What the bridge sends to B goes to its second queue.
+	ip netns exec "$M" bash -c 'cd /sys/class/net/right/queues && echo 0 >tx-0/xps_cpus && echo 3 >tx-1/xps_cpus'
+	run between --set port=4711
+	echo "$output"
+	[ "$status" -eq 1 ]
+	output=$(tr -s ' \n' ' ' <<<"$output")
+	assert_contains "$output" "its frames come to queue 1 of card, not to 0; \`ethtool -N card flow-type udp4 dst-port 4711 action 0\` directs them there"
+	is_bare
+}
+
+# bats test_tags=long
+@test "a card that is reset in the middle ends the point, or delays it, and nothing is left" {
+	small
+	for side in "$A" "$B"; do
+		between --set messages=10000000 --set duration=3s >out 2>err &
+		pid=$!
+		await_run are_attached
+		sleep 1
+		ip -n "$side" link set card down
+		ip -n "$side" link set card up
+		status=0
+		wait "$pid" || status=$?
+		output=$(cat out err)
+		echo "$output"
+		if [ "$status" -eq 1 ]; then
+			assert_contains "$output" "the interface is down, or was removed"
+		else
+			assert_measured
+		fi
+		is_bare
+	done
 }
 
 # bats test_tags=long
