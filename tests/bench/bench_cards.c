@@ -235,8 +235,7 @@ static void stream(struct side *s, double hz)
 	}
 	for (; s->head != s->done; reap(s))
 		kick(s);
-	printf("rate %.0f\n",
-	       (double)s->messages * (s->length - HEADERS) * hz / (double)(clock_ticks_end() - start));
+	printf("rate %.0f\n", (double)s->messages * (s->length - HEADERS) * hz / (double)(clock_ticks_end() - start));
 }
 
 static void drain(struct side *s)
@@ -279,7 +278,8 @@ int main(int argc, char **argv)
 	struct clock_report clock;
 	pid_t pid;
 
-	if (argc != 10 || s.length < HEADERS + sizeof(uint32_t) || s.length > 1514 || (s.messages = atol(argv[4])) < 100) {
+	if (argc != 10 || s.length < HEADERS + sizeof(uint32_t) || s.length > 1514 ||
+	    (s.messages = atol(argv[4])) < 100) {
 		fprintf(
 		    stderr,
 		    "usage: %s native|generic pingpong|stream SIZE MESSAGES CPU CPU NAMESPACE NAMESPACE INTERFACE\n",

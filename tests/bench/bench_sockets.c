@@ -408,10 +408,11 @@ int main(int argc, char **argv)
 		s.warmup = s.messages / 10;
 	}
 	if (argc <= 3 || !read_mode(argv[1], &s.mode, &is_stream) || s.size < 1 || s.size > 60000 || s.messages < 100) {
-		fprintf(stderr,
-			"usage: %s [uring-[registered-|waiting-|multishot-|event-|napi-|sqpoll-|zerocopy-]]tcp|udp SIZE "
-			"MESSAGES [CPU CPU]\n",
-			argv[0]);
+		fprintf(
+		    stderr,
+		    "usage: %s [uring-[registered-|waiting-|multishot-|event-|napi-|sqpoll-|zerocopy-]]tcp|udp SIZE "
+		    "MESSAGES [CPU CPU]\n",
+		    argv[0]);
 		return 2;
 	}
 	clock_calibrate(100, &clock);

@@ -59,7 +59,7 @@ bool interface_is_loopback(const char *name)
 
 /* What a line says, " eth0: 8 numbers about receiving, 8 about sending", as far as it is needed. */
 struct traffic {
-	int64_t received, sent;			/* bytes */
+	int64_t received, sent;			    /* bytes */
 	int64_t dropped_receiving, dropped_sending; /* packets */
 };
 
@@ -69,8 +69,7 @@ static bool read_line(const char *line, const char *name, struct traffic *t)
 
 	line += strspn(line, " ");
 	return colon && strlen(name) == (size_t)(colon - line) && !strncmp(line, name, strlen(name)) &&
-	       sscanf(colon + 1,
-		      "%" SCNd64 "%*s%*s%" SCNd64 "%*s%*s%*s%*s%" SCNd64 "%*s%*s%" SCNd64, &t->received,
+	       sscanf(colon + 1, "%" SCNd64 "%*s%*s%" SCNd64 "%*s%*s%*s%*s%" SCNd64 "%*s%*s%" SCNd64, &t->received,
 		      &t->dropped_receiving, &t->sent, &t->dropped_sending) == 4;
 }
 
