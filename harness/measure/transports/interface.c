@@ -73,7 +73,7 @@ static bool read_line(const char *line, const char *name, struct traffic *t)
 		      &t->dropped_receiving, &t->sent, &t->dropped_sending) == 4;
 }
 
-static bool find_line(const char *table, const struct interface *i, struct traffic *t)
+static bool read_traffic(const char *table, const struct interface *i, struct traffic *t)
 {
 	char line[LINE_MAX_BYTES];
 	FILE *f = *i->name ? fopen(table, "re") : NULL;
@@ -91,7 +91,7 @@ void interface_count(const char *table, const struct interface *i, const char *s
 {
 	struct traffic now;
 
-	if (!find_line(table, i, &now))
+	if (!read_traffic(table, i, &now))
 		return;
 	json_object_set_new(counters, sent_name, json_integer(now.sent));
 	json_object_set_new(counters, received_name, json_integer(now.received));
@@ -101,7 +101,7 @@ void interface_count_drops(const char *table, const struct interface *i, json_t 
 {
 	struct traffic now;
 
-	if (!find_line(table, i, &now))
+	if (!read_traffic(table, i, &now))
 		return;
 	json_object_set_new(counters, "interface_tx_dropped", json_integer(now.dropped_sending));
 	json_object_set_new(counters, "interface_rx_dropped", json_integer(now.dropped_receiving));
