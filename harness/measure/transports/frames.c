@@ -13,12 +13,13 @@
 #define LINE	       64
 #define LOOK_EVERY     256 /* rounds between checks while spinning */
 #define LOOK_EVERY_MS  20  /* milliseconds between checks while sleeping */
-#define PAYLOAD_OFFSET LINE
+#define PAYLOAD_OFFSET (2 * FRAMES_NUMBER)
 #define SLOTS_LEAST    4
 #define SLOTS_MOST     1024
 #define SLOTS_BYTES    (8 << 20) /* one call of a library may deliver so many bytes of small messages */
 
-/* The payload begins on a cache line of its own, with the number right before it. */
+/* The number lies right before the payload, and both in one cache line if they fit there: a library copies them by loads
+ * and stores that are wider than the number, and one across two lines costs a few nanoseconds. */
 static int make_buffer(struct memory *m, char **message, const struct frames *f, int numa_node, struct err *e)
 {
 	int rc = memory_alloc(m, PAYLOAD_OFFSET + f->size, numa_node, e);
@@ -128,13 +129,15 @@ uint32_t frames_slots(const struct transport_config *config)
 {
 	int64_t wanted = SLOTS_BYTES / config->size;
 
+	if (config->duplex && !config->is_stream) /* who waits for answers gets no more at once */
+		wanted = config->depth + 1;
 	wanted = wanted < SLOTS_LEAST ? SLOTS_LEAST : wanted > SLOTS_MOST ? SLOTS_MOST : wanted;
 	return transport_ring_slots(wanted > config->depth ? wanted : config->depth + 1);
 }
 
 static size_t slot_stride(const struct frames *f)
 {
-	return (f->size + 2 * LINE - 1) / LINE * LINE + LINE;
+	return (PAYLOAD_OFFSET - FRAMES_NUMBER + f->size + LINE - 1) / LINE * LINE;
 }
 
 int frames_slot_memory(const struct frames *f, struct memory *m, uint32_t slots, const struct transport_config *config,

@@ -176,20 +176,42 @@ static int post_streamed(struct ucx *t, struct ucx_slot *slot)
 	return UCS_PTR_IS_ERR(request) ? note(t, UCS_PTR_STATUS(request), "post a receive") : 0;
 }
 
-static int post_tagged(struct ucx *t, struct ucx_slot *slot)
+static void prepare_receive(struct ucx *t)
 {
-	ucp_tag_recv_info_t info = {.length = 0};
-	const ucp_request_param_t param = {
+	t->receive = (ucp_request_param_t){
 	    .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_RECV_INFO,
 	    .cb.recv = on_tagged,
-	    .user_data = slot,
-	    .recv_info.tag_info = &info,
+	    .recv_info.tag_info = &t->received,
 	};
-	void *request = ucx_library.tag_recv_nbx(t->worker, slot->data, t->frames.size, UCX_ID, UINT64_MAX, &param);
+}
+
+static int post_tagged(struct ucx *t, struct ucx_slot *slot)
+{
+	void *request;
+
+	t->receive.user_data = slot;
+	request = ucx_library.tag_recv_nbx(t->worker, slot->data, t->frames.size, UCX_ID, UINT64_MAX, &t->receive);
+	if (!request)
+		received(slot, UCS_OK, t->received.length);
+	return UCS_PTR_IS_ERR(request) ? note(t, UCS_PTR_STATUS(request), "post a receive") : 0;
+}
+
+/* Cold: it comes by rendezvous. */
+static __attribute__((noinline)) ucs_status_t fetch_active(struct ucx *t, struct ucx_slot *slot, void *data,
+							   size_t length)
+{
+	const ucp_request_param_t fetch = {
+	    .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+	    .cb.recv_am = on_fetched,
+	    .user_data = slot,
+	};
+	void *request = ucx_library.am_recv_data_nbx(t->worker, data, slot->data, length, &fetch);
 
 	if (!request)
-		received(slot, UCS_OK, info.length);
-	return UCS_PTR_IS_ERR(request) ? note(t, UCS_PTR_STATUS(request), "post a receive") : 0;
+		received(slot, UCS_OK, length);
+	else if (UCS_PTR_IS_ERR(request))
+		note(t, UCS_PTR_STATUS(request), "receive");
+	return UCS_INPROGRESS;
 }
 
 int ucx_post_slot(struct ucx *t, struct ucx_slot *slot)
@@ -202,32 +224,21 @@ static ucs_status_t on_active(void *arg, const void *header, size_t header_lengt
 {
 	struct ucx *t = arg;
 	struct ucx_slot *slot = &t->slots[t->tail & t->mask];
-	const ucp_request_param_t fetch = {
-	    .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-	    .cb.recv_am = on_fetched,
-	    .user_data = slot,
-	};
-	void *request;
 
 	(void)header;
 	(void)header_length;
 	/* The message in the slot before the head may still be read. */
-	if (t->tail - t->head >= t->mask || length != t->frames.size) {
+	if (frames_unlikely(t->tail - t->head >= t->mask || length != t->frames.size)) {
 		frames_note(&t->frames, length == t->frames.size ? -ENOBUFS : -EMSGSIZE, "receive", NULL);
 		return UCS_OK;
 	}
 	t->tail++;
-	if (!(param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV)) {
-		memcpy(slot->data, data, length);
-		received(slot, UCS_OK, length);
-		return UCS_OK;
-	}
-	request = ucx_library.am_recv_data_nbx(t->worker, data, slot->data, length, &fetch);
-	if (!request)
-		received(slot, UCS_OK, length);
-	else if (UCS_PTR_IS_ERR(request))
-		note(t, UCS_PTR_STATUS(request), "receive");
-	return UCS_INPROGRESS;
+	if (frames_unlikely(param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV))
+		return fetch_active(t, slot, data, length);
+	memcpy(slot->data, data, length);
+	slot->length = length;
+	slot->is_full = true;
+	return UCS_OK;
 }
 
 int ucx_recv_other(struct ucx *t)
@@ -578,6 +589,7 @@ static int make_worker(struct ucx *t, bool sleeps, struct err *e)
 		status = ucx_library.worker_get_efd(t->worker, &t->fd);
 	if (status == UCS_OK && t->api == UCX_AM)
 		status = ucx_library.worker_set_am_recv_handler(t->worker, &handler);
+	prepare_receive(t);
 	for (uint32_t i = 0; status == UCS_OK && t->api == UCX_TAG && i <= t->mask; i++)
 		if (ucx_post_slot(t, &t->slots[i]))
 			return frames_failure(&t->frames, "ucx", e);

@@ -20,7 +20,6 @@
 #include "measure/transports/loaded_library.h"
 #include "measure/transports/remote_window.h"
 
-#define TRANSPORT_POST_IS_A_SYSCALL
 #define TRANSPORT_POST_WAITS 1
 #define TRANSPORT_FETCHES    1
 #define TRANSPORT_SERVES     1
@@ -92,7 +91,9 @@ struct ucx {
 	bool is_waiting;		/* post_try: `pending` is not complete */
 	void *pending;			/* a send that is not complete, or NULL */
 	struct ucx_slot *slots, *taken; /* taken: the slot of the message received last */
-	uint32_t mask, head, tail;	/* of the slots: next to be taken, next to be filled (active messages) */
+	ucp_request_param_t receive;	/* of tagged messages, apart from the slot */
+	ucp_tag_recv_info_t received;
+	uint32_t mask, head, tail; /* of the slots: next to be taken, next to be filled (active messages) */
 	struct memory slot_memory;
 	struct window window; /* of one-sided operations */
 	ucp_mem_h memory;     /* in which the window lies */
