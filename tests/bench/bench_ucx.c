@@ -175,7 +175,7 @@ static void bare_open(struct bare *b, struct ucx *t)
 	b->in = b->out + t->frames.size;
 	if (t->api == UCX_AM && ucx_library.worker_set_am_recv_handler(t->worker, &handler) != UCS_OK)
 		fail("the bare loop", "no handler");
-	if (t->api > UCX_TAG)
+	if (t->api != UCX_AM && t->api != UCX_TAG)
 		fail("the bare loop", "only api=am and api=tag");
 }
 

@@ -117,6 +117,7 @@ NEEDS = {
         "build/kblat run two-hosts.yaml --sink 'ssh beta' --set clock=system", "build/kblat run two-hosts.yaml --sink 'ssh beta' --set clock=ptp",
     ],
     "minutes": [
+        "tests/bench/peers-libraries --rounds 25", "build/bench/bench_ucx -r 4 api=am tls=posix size=32 depth=1",
         "make", "make run", "make test", "make bench", "make fuzz", 'make fuzz SECONDS=1800 TARGETS="spec run"', "make deps",
         "make coverage", "make coverage SUITES='unit cli:kbtune-restore'", "tests/coverage/table build/cov",
         "tests/bench/import-alarms", "sudo tests/bench/peers-cards", "sudo tests/bench/frames-counted", "tests/bench/peers-wakeup", "tests/bench/peers-wakeup --priority 80", "tests/bench/peers-wakeup --guest",

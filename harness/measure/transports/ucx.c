@@ -429,16 +429,6 @@ int ucx_poll_remote(struct ucx *t, uint32_t *seq)
 	return 1;
 }
 
-int ucx_watch(struct ucx *t, uint32_t *seq)
-{
-	char *message = window_take(&t->window, seq);
-
-	if (!message)
-		return ucx_serve(t);
-	t->frames.in = message - FRAMES_NUMBER;
-	return 1;
-}
-
 bool ucx_fetched(const struct ucx *t, uint32_t seq)
 {
 	return window_fetched(&t->window.target, window_buffer(&t->window, seq), seq);

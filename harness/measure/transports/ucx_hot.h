@@ -129,11 +129,9 @@ int ucx_post_slot(struct ucx *t, struct ucx_slot *slot);
 
 int ucx_wait_recv(struct ucx *t);
 
-/* One-sided operations: post one; a completed one, 1 and its number; a message that was put, 1 and its number; has the
- * completed operation fetched the right data? */
+/* One-sided operations: post one; a completed one, 1 and its number; has the completed operation fetched the right data? */
 int ucx_post_remote(struct ucx *t, uint32_t seq);
 int ucx_poll_remote(struct ucx *t, uint32_t *seq);
-int ucx_watch(struct ucx *t, uint32_t *seq);
 bool ucx_fetched(const struct ucx *t, uint32_t seq);
 int ucx_part(struct ucx *t);
 
@@ -147,6 +145,17 @@ static inline int ucx_serve(struct ucx *t)
 {
 	ucx_library.worker_progress(t->worker);
 	return t->frames.fault.rc;
+}
+
+/* A message that was put: 1 and its number. */
+static inline int ucx_watch(struct ucx *t, uint32_t *seq)
+{
+	char *message = window_take(&t->window, seq);
+
+	if (!message)
+		return ucx_serve(t);
+	t->frames.in = message - FRAMES_NUMBER;
+	return 1;
 }
 
 static inline int ucx_poll_send(struct ucx *t, uint32_t *seq)
