@@ -43,7 +43,7 @@ static void add_staged(struct stage_sums *sums, const int64_t *value, unsigned c
 static void add_rep(const struct rep *r, const struct layout_series *const series[PARTS], unsigned known,
 		    struct stage_sums sums[2])
 {
-	struct span span[PARTS];
+	struct span span[PARTS] = {{.count = 0}};
 	int64_t value[PARTS];
 
 	for (unsigned p = 0; p < known; p++)
