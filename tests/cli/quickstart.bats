@@ -37,7 +37,7 @@ answer() {
 tree_with_guest() {
 	! grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || skip "this machine has an RDMA device"
 	mkdir -p tree/experiments tree/tests/vm
-	cp -r "$ROOT/experiments/quickstart" tree/experiments/
+	cp -r "$ROOT/experiments/quickstart" "$ROOT/experiments/launch" tree/experiments/
 	rm -rf tree/experiments/quickstart/runs
 	cat >tree/tests/vm/guest <<-'SH'
 		#!/bin/bash
@@ -55,12 +55,14 @@ quick_run() {
 	echo "$output"
 }
 
-@test "where there can be no guest, shared memory is measured and the reason is given" {
+@test "where there can be no guest, the rest is measured and the reason is given" {
 	tree_with_guest 77
 	quick_run
 	[ "$status" -eq 0 ]
-	[[ $output == *"guest: some reason"*"this machine cannot run the virtual machine, for the reason above: measuring only shared memory"* ]]
+	[[ $output == *"guest: some reason"*"this machine cannot run the virtual machine, for the reason above: measuring without verbs"* ]]
 	[[ ${lines[-1]} == "Median one-way latency with busy polling: shared memory "*"; report: "* ]]
+	[[ ${lines[-1]} == *"; AF_XDP between virtual cards "* || $output == *"netns: "*"AF_XDP is left out, for the reason above"* ]]
+	[ "$(id -u)" -ne 0 ] || [[ ${lines[-1]} == *"; AF_XDP between virtual cards "* || $output == *"cannot be made on this machine"* ]]
 }
 
 @test "a guest whose emulator failed is started once more, any other failure ends make run" {
