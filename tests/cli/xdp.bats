@@ -96,6 +96,7 @@ small() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 	assert_eq "$(awk -F '\t' '$2 == 30000 && $NF == 0 && $3 < $2' <<<"$output" | grep -c ' of \|stopped')" 4
+	assert_eq "$(awk -F '\t' '$1 ~ /netem/ && !($(NF - 1) > 0)' <<<"$output")" ""
 }
 
 @test "what the rings cannot hold is lost, and counted by its reason" {
