@@ -116,9 +116,9 @@ load helper
 }
 
 # bats test_tags=long
-@test "an endpoint that dies, exits, hangs or sends nonsense is named with the end of its standard error" {
+@test "an endpoint that dies, exits, hangs or answers what is no message is named with the end of its standard error" {
 	touch before-shm
-	declare -A expected=([die]="signal 9" [exit]="status 9" [hang]="no progress" [nonsense]="not a message")
+	declare -A expected=([die]="signal 9" [exit]="status 9" [hang]="no progress")
 	for fault in "${!expected[@]}"; do
 		for side in source sink; do
 			scripted fault="$fault" fault_at=500 fault_side="$side" timeout=1s drain=50ms
@@ -130,6 +130,15 @@ load helper
 			run "$KBLAT" verify "$run_dir"
 			[ "$status" -eq 0 ]
 		done
+	done
+	printf '#!/bin/sh\n"$@" | sed -u "4s/^/{] this is no JSON /"\n' >garbling
+	chmod +x garbling
+	for side in source sink; do
+		run "$KBLAT" run scripted.yaml --out runs "--$side" "$PWD/garbling"
+		echo "$output"
+		[ "$status" -eq 1 ]
+		assert_contains "$output" "$side endpoint"
+		assert_contains "$output" "not a message"
 	done
 	scripted fault=die fault_at=500
 	assert_contains "$output" "scripted: dying at message 500"

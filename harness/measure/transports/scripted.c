@@ -16,8 +16,8 @@
 
 #define TIME_MOST INT64_C(3155760000000000000) /* ns in a hundred years */
 
-static const char *const fault_names[] = {"none", "page_fault", "switch", "overflow", "bad_completion", "bad_payload",
-					  "die",  "exit",	"hang",	  "nonsense", "open",		NULL};
+static const char *const fault_names[] = {
+    "none", "page_fault", "switch", "overflow", "bad_completion", "bad_payload", "die", "exit", "hang", "open", NULL};
 static const char *const side_names[] = {"source", "sink", NULL};
 
 #define FIELD(f) offsetof(struct scripted_settings, f)
@@ -108,7 +108,6 @@ static void fault_page(void)
 /* The faults are real, because the kernel's accounting and the coordinator must notice them. */
 int scripted_cause_fault(struct scripted *t, uint32_t seq)
 {
-	static const char nonsense[] = "{]\x01 this is no JSON\n";
 	struct timespec moment = {0, 1000};
 
 	switch ((enum scripted_fault)t->script.settings.fault) {
@@ -131,10 +130,6 @@ int scripted_cause_fault(struct scripted *t, uint32_t seq)
 	case FAULT_HANG:
 		for (;;)
 			pause();
-	case FAULT_NONSENSE:
-		if (write(STDOUT_FILENO, nonsense, sizeof(nonsense) - 1) < 0)
-			return -EIO;
-		break;
 	default:
 		break;
 	}

@@ -19,7 +19,6 @@ enum scripted_fault {
 	FAULT_DIE,
 	FAULT_EXIT,
 	FAULT_HANG,
-	FAULT_NONSENSE,
 	FAULT_OPEN,
 };
 
