@@ -122,7 +122,8 @@ keeps_all() {
 		  - {transport: ucx, api: [am, tag, put], tls: posix}
 		  - {transport: fabric, api: [msg, write], provider: shm}
 	YAML
-	run "$KBLAT" run f.yaml --no-state --out runs --source "env LD_PRELOAD=$PWD/forks.so" --sink "env LD_PRELOAD=$PWD/forks.so"
+	preload="$(ldd "$KBLAT" | awk '/libasan/ { printf "%s:", $3 }')$PWD/forks.so"
+	run "$KBLAT" run f.yaml --no-state --out runs --source "env LD_PRELOAD=$preload" --sink "env LD_PRELOAD=$preload"
 	echo "$output"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	run_dir=${lines[-1]}
