@@ -39,10 +39,10 @@ def active_port():
     return None
 
 
-def in_guest(script, o, *more):
-    """Run `script` in the guest with the same options, and `more`. Returns its exit status."""
+def in_guest(script, o, *more, vm=()):
+    """Run `script` in the guest with the same options, and `more`; `vm`: options of the guest. Returns its exit status."""
     with tempfile.TemporaryDirectory() as out:
-        command = [f"{ROOT}/tests/vm/guest", "--timeout", "3600", "--out", out, "--", os.path.realpath(script), "--build", o.build,
+        command = [f"{ROOT}/tests/vm/guest", *vm, "--timeout", "3600", "--out", out, "--", os.path.realpath(script), "--build", o.build,
                    "--rounds", str(o.rounds), "--messages", str(o.messages), "--out", f"{out}/made.json", *map(str, more)]
         for text in o.only:
             command += ["--only", text]
