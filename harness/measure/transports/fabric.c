@@ -479,13 +479,29 @@ static int fabric_write_word(struct fabric *t, uint64_t *word)
 	return rc ? (int)rc : t->is_sending && !t->is_pending;
 }
 
+/* The odd word, which is copied, and has no completion. */
+static int fabric_say_last(struct fabric *t, uint64_t *word)
+{
+	const uint64_t last = *word + 1;
+	const ssize_t rc =
+	    fi_inject_write(t->ep, &last, WINDOW_TURN, t->peer, window_remote_greeted(&t->window), t->key);
+
+	if (rc)
+		return rc == -FI_EAGAIN ? 0 : fabric_note(t, rc, "write");
+	*word = last;
+	return 0;
+}
+
 int fabric_part(struct fabric *t)
 {
-	int rc = t->has_parted ? fabric_progress(t) : fabric_write_word(t, window_farewell(&t->window));
+	uint64_t *word = window_farewell(&t->window);
+	int rc = t->has_parted ? fabric_progress(t) : fabric_write_word(t, word);
 
 	t->has_parted |= rc > 0;
 	if (rc < 0 || !t->has_parted || !window_is_left(&t->window))
 		return rc < 0 ? rc : 0;
+	if (*word % 2 == 0)
+		return fabric_say_last(t, word);
 	for (unsigned i = 0; i < WINDOW_LAST_CALLS && rc >= 0; i++)
 		rc = fabric_progress(t);
 	return rc < 0 ? rc : 1;

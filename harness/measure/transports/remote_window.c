@@ -93,7 +93,7 @@ void window_open(struct window *w, void *memory, const struct transport_config *
 	};
 	w->own = first + w->target.count * stride;
 	memset(memory, 0, window_bytes(config));
-	*window_greeting(w) = *window_farewell(w) = 1;
+	*window_greeting(w) = 1;
 }
 
 static char *after_places(const struct window *w, char *first)
@@ -124,7 +124,7 @@ uint64_t *window_farewell(const struct window *w)
 /* A side that is still in this repetition may hear from one that has ended it, not from one in the next. */
 bool window_is_left(const struct window *w)
 {
-	return __atomic_load_n(window_greeted(w), __ATOMIC_ACQUIRE) == *window_farewell(w);
+	return __atomic_load_n(window_greeted(w), __ATOMIC_ACQUIRE) >= *window_farewell(w);
 }
 
 void window_reach(struct window *w, uint64_t base)
@@ -148,7 +148,7 @@ void window_prepare(struct window *w, const struct transport_config *config)
 	if (w->is_watched)
 		return;
 	w->posted = w->completed = 0;
-	++*window_farewell(w);
+	*window_farewell(w) = (*window_farewell(w) | 1) + 1;
 	if (config->role == ROLE_SINK && is_looked_at(w, config))
 		window_fill(&w->target);
 }

@@ -63,11 +63,13 @@ uint64_t *window_greeting(const struct window *w);
 uint64_t *window_greeted(const struct window *w);
 uint64_t window_remote_greeted(const struct window *w);
 
-/* Another word that is sent there: this side has ended the repetition; and has the other one said so? */
+/* Another word that is sent there, twice in a repetition: even, when all operations of this side are complete; and then odd,
+ * when it knows the same of the other one. Completing an operation may need the other side, which calls its library until it
+ * has received the odd word; the odd word's own completion is not awaited. Has the other side said as much as this one? */
 uint64_t *window_farewell(const struct window *w);
 bool window_is_left(const struct window *w);
 
-/* The library answers a farewell when it is called again, and the other side waits for the answer. */
+/* Calls after which an odd word has left. */
 #define WINDOW_LAST_CALLS 100
 
 /* See transport_ops.check: what the one-sided `api` of a library needs. */

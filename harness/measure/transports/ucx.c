@@ -490,6 +490,11 @@ static int reach_window(struct ucx *t, const json_t *peer, struct err *e)
 	return status == UCS_OK ? 0 : ucx_complain(status, "use the key of the other side's memory", e);
 }
 
+static void *put_of_word(struct ucx *t, const uint64_t *word)
+{
+	return ucx_library.put_nbx(t->ep, word, WINDOW_TURN, window_remote_greeted(&t->window), t->rkey, &plain);
+}
+
 /* Put a word where the other side expects greetings, and see it arrive. */
 static int put_word(struct ucx *t, const uint64_t *word)
 {
@@ -497,19 +502,22 @@ static int put_word(struct ucx *t, const uint64_t *word)
 
 	if (t->is_waiting)
 		return ucx_post_later(t);
-	rc = ucx_let_go(
-	    t, ucx_library.put_nbx(t->ep, word, WINDOW_TURN, window_remote_greeted(&t->window), t->rkey, &plain),
-	    "put");
+	rc = ucx_let_go(t, put_of_word(t, word), "put");
 	return rc ? rc : ucx_send_flush(t);
 }
 
 int ucx_part(struct ucx *t)
 {
-	int rc = t->has_parted ? ucx_serve(t) : put_word(t, window_farewell(&t->window));
+	uint64_t *word = window_farewell(&t->window);
+	int rc = t->has_parted ? ucx_serve(t) : put_word(t, word);
 
 	t->has_parted |= rc > 0;
 	if (rc < 0 || !t->has_parted || !window_is_left(&t->window))
 		return rc < 0 ? rc : 0;
+	if (*word % 2 == 0) {
+		++*word;
+		return ucx_let_go(t, put_of_word(t, word), "put");
+	}
 	for (unsigned i = 0; i < WINDOW_LAST_CALLS && rc >= 0; i++)
 		rc = ucx_serve(t);
 	return rc < 0 ? rc : 1;
