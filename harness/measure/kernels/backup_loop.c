@@ -1,6 +1,4 @@
 /* The loops of `backup`. The sink, on the server's host, posts; the source, the backup, answers. */
-#include "measure/kernels/backup.h"
-#include "measure/kernels/board.h"
 #include "measure/kernels/loop.h"
 #include "measure/kernels/round_trip.h"
 

@@ -2,7 +2,6 @@
  * The loops of `pingpong`. Nothing happens between seeing a message and posting its answer; buffers
  * are released and send completions polled while it is the other side's turn.
  */
-#include "measure/kernels/board.h"
 #include "measure/kernels/loop.h"
 #include "measure/kernels/pingpong.h"
 #include "measure/kernels/round_trip.h"

@@ -1,11 +1,12 @@
 /*
  * What the loops of round trips have in common: making room for the next message, waiting for an
- * answer that may never arrive, and pausing after it.
+ * answer that may never arrive, or for other flows, and pausing after it.
  */
 #ifndef KBLAT_KERNELS_ROUND_TRIP_H
 #define KBLAT_KERNELS_ROUND_TRIP_H
 
 #include "measure/instrument/waker.h"
+#include "measure/kernels/backup.h"
 #include "measure/kernels/loop.h"
 
 /* Send completions are only counted; they are polled while there is nothing else to do. */
@@ -99,6 +100,24 @@ static inline int round_trip_run(struct worker *w, bool sleeps, int64_t lost_aft
 	rc = run(w);
 	waker_stop(&waker);
 	return rc;
+}
+
+/* At a board (measure/kernels/backup.h): spins or sleeps as the side polls for messages. 0, or -EINTR (stop). */
+ALWAYS int board_await(struct worker *w, struct board_counter *c, uint32_t wanted, uint64_t progress)
+{
+	uint32_t rounds = 0, seen;
+
+	while ((seen = atomic_load_explicit(&c->count, memory_order_acquire)) != wanted) {
+		const bool sleeps = w->poll_recv != POLL_BUSY;
+
+		if ((sleeps || ++rounds % IDLE_ROUNDS_TO_LOOK == 0) && must_end(w, progress))
+			return -EINTR;
+		if (sleeps)
+			board_sleep(c, seen);
+		else
+			cpu_relax();
+	}
+	return 0;
 }
 
 #endif

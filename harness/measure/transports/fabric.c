@@ -463,8 +463,9 @@ bool fabric_fetched(const struct fabric *t, uint32_t seq)
 }
 
 /* A word that is written to the other side's window; its completion is awaited. */
-static int fabric_write_word(struct fabric *t, uint64_t *word)
+static int fabric_write_word(void *transport, const uint64_t *word)
 {
+	struct fabric *t = transport;
 	const struct window *w = &t->window;
 	ssize_t rc = 0;
 
@@ -479,32 +480,28 @@ static int fabric_write_word(struct fabric *t, uint64_t *word)
 	return rc ? (int)rc : t->is_sending && !t->is_pending;
 }
 
-/* The odd word, which is copied, and has no completion. */
-static int fabric_say_last(struct fabric *t, uint64_t *word)
+/* One that is copied, and has no completion. */
+static int fabric_inject_word(void *transport, const uint64_t *word)
 {
-	const uint64_t last = *word + 1;
+	struct fabric *t = transport;
 	const ssize_t rc =
-	    fi_inject_write(t->ep, &last, WINDOW_TURN, t->peer, window_remote_greeted(&t->window), t->key);
+	    fi_inject_write(t->ep, word, WINDOW_TURN, t->peer, window_remote_greeted(&t->window), t->key);
 
-	if (rc)
-		return rc == -FI_EAGAIN ? 0 : fabric_note(t, rc, "write");
-	*word = last;
-	return 0;
+	if (rc && rc != -FI_EAGAIN)
+		return fabric_note(t, rc, "write");
+	return !rc;
+}
+
+static int fabric_serve_other(void *transport)
+{
+	return fabric_progress(transport);
 }
 
 int fabric_part(struct fabric *t)
 {
-	uint64_t *word = window_farewell(&t->window);
-	int rc = t->has_parted ? fabric_progress(t) : fabric_write_word(t, word);
+	static const struct window_calls calls = {fabric_serve_other, fabric_write_word, fabric_inject_word};
 
-	t->has_parted |= rc > 0;
-	if (rc < 0 || !t->has_parted || !window_is_left(&t->window))
-		return rc < 0 ? rc : 0;
-	if (*word % 2 == 0)
-		return fabric_say_last(t, word);
-	for (unsigned i = 0; i < WINDOW_LAST_CALLS && rc >= 0; i++)
-		rc = fabric_progress(t);
-	return rc < 0 ? rc : 1;
+	return window_part(&t->window, &calls, t);
 }
 
 /* --- endpoints --- */
@@ -862,7 +859,7 @@ static int fabric_prepare(struct transport *transport, struct err *e)
 	frames_next_repetition(&t->frames);
 	if (!fabric_is_one_sided(t))
 		return 0;
-	t->has_parted = t->is_sending = false;
+	t->is_sending = false;
 	window_prepare(&t->window, &t->config);
 	t->frames.out = window_buffer(&t->window, window_next(&t->window, 0)) - FRAMES_NUMBER;
 	return 0;

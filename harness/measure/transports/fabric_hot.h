@@ -76,7 +76,6 @@ struct fabric {
 	struct memory slot_memory;
 	int fd; /* for waiting; -1: none */
 	bool is_sink, connects;
-	bool has_parted; /* the other side knows that this one has ended the repetition */
 	struct fi_info *info;
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;

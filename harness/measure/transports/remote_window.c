@@ -116,15 +116,44 @@ uint64_t window_remote_greeted(const struct window *w)
 	return w->remote + (uint64_t)((char *)window_greeted(w) - w->target.first);
 }
 
-uint64_t *window_farewell(const struct window *w)
+/* --- a repetition ends --- */
+
+#define LAST_CALLS 100 /* after which the odd word has left */
+
+/*
+ * The word that is sent there twice in a repetition: even, when all operations of this side are complete; and then odd, from
+ * the place behind it, when this side knows the same of the other one. Completing an operation may need the other side, which
+ * calls its library until it has received the odd word; the odd word's own completion is not awaited.
+ */
+static uint64_t *farewell(const struct window *w)
 {
 	return window_greeting(w) + 1;
 }
 
-/* A side that is still in this repetition may hear from one that has ended it, not from one in the next. */
-bool window_is_left(const struct window *w)
+/* Has the other side said as much as this one? It may be ahead, but not in the next repetition. */
+static bool other_has_left(const struct window *w)
 {
-	return __atomic_load_n(window_greeted(w), __ATOMIC_ACQUIRE) >= *window_farewell(w);
+	return __atomic_load_n(window_greeted(w), __ATOMIC_ACQUIRE) >= *farewell(w);
+}
+
+int window_part(struct window *w, const struct window_calls *calls, void *transport)
+{
+	uint64_t *word = farewell(w);
+	int rc = w->has_parted ? calls->serve(transport) : calls->say(transport, word);
+
+	w->has_parted |= rc > 0;
+	if (rc < 0 || !w->has_parted || !other_has_left(w))
+		return rc < 0 ? rc : 0;
+	if (*word % 2 == 0) {
+		word[1] = *word + 1;
+		rc = calls->say_last(transport, &word[1]);
+		if (rc > 0)
+			*word = word[1];
+		return rc < 0 ? rc : 0;
+	}
+	for (unsigned i = 0; i < LAST_CALLS && rc >= 0; i++)
+		rc = calls->serve(transport);
+	return rc < 0 ? rc : 1;
 }
 
 void window_reach(struct window *w, uint64_t base)
@@ -148,7 +177,8 @@ void window_prepare(struct window *w, const struct transport_config *config)
 	if (w->is_watched)
 		return;
 	w->posted = w->completed = 0;
-	*window_farewell(w) = (*window_farewell(w) | 1) + 1;
+	*farewell(w) = (*farewell(w) | 1) + 1;
+	w->has_parted = false;
 	if (config->role == ROLE_SINK && is_looked_at(w, config))
 		window_fill(&w->target);
 }

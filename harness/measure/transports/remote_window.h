@@ -45,6 +45,7 @@ struct window {
 	bool is_watched;
 	uint32_t posted, completed; /* in this repetition; watched: since the beginning */
 	uint32_t taken;
+	bool has_parted; /* the other side knows that all operations of this one are complete */
 };
 
 /* How many bytes a window needs, and where its parts are in them; they must begin on a cache line. */
@@ -63,14 +64,16 @@ uint64_t *window_greeting(const struct window *w);
 uint64_t *window_greeted(const struct window *w);
 uint64_t window_remote_greeted(const struct window *w);
 
-/* Another word that is sent there, twice in a repetition: even, when all operations of this side are complete; and then odd,
- * when it knows the same of the other one. Completing an operation may need the other side, which calls its library until it
- * has received the odd word; the odd word's own completion is not awaited. Has the other side said as much as this one? */
-uint64_t *window_farewell(const struct window *w);
-bool window_is_left(const struct window *w);
+/* Calls of a library, with its transport: make progress (0); send a word of the window to where the other side is greeted, and
+ * see it arrive (1; 0: call it again); or just send it (1; 0: not now). Or a negative errno. */
+struct window_calls {
+	int (*serve)(void *transport);
+	int (*say)(void *transport, const uint64_t *word);
+	int (*say_last)(void *transport, const uint64_t *word);
+};
 
-/* Calls after which an odd word has left. */
-#define WINDOW_LAST_CALLS 100
+/* Called until it returns 1, by a side whose own operations are complete: the other one does not need it any more. */
+int window_part(struct window *w, const struct window_calls *calls, void *transport);
 
 /* See transport_ops.check: what the one-sided `api` of a library needs. */
 int window_check(const char *api, enum window_use use, const struct transport_config *config, char *why,

@@ -490,37 +490,39 @@ static int reach_window(struct ucx *t, const json_t *peer, struct err *e)
 	return status == UCS_OK ? 0 : ucx_complain(status, "use the key of the other side's memory", e);
 }
 
-static void *put_of_word(struct ucx *t, const uint64_t *word)
+/* Put a word where the other side expects greetings. */
+static int put_word(void *transport, const uint64_t *word)
 {
-	return ucx_library.put_nbx(t->ep, word, WINDOW_TURN, window_remote_greeted(&t->window), t->rkey, &plain);
+	struct ucx *t = transport;
+	const int rc = ucx_let_go(
+	    t, ucx_library.put_nbx(t->ep, word, WINDOW_TURN, window_remote_greeted(&t->window), t->rkey, &plain),
+	    "put");
+
+	return rc ? rc : 1;
 }
 
-/* Put a word where the other side expects greetings, and see it arrive. */
-static int put_word(struct ucx *t, const uint64_t *word)
+/* And see it arrive. */
+static int put_word_whole(void *transport, const uint64_t *word)
 {
+	struct ucx *t = transport;
 	int rc;
 
 	if (t->is_waiting)
 		return ucx_post_later(t);
-	rc = ucx_let_go(t, put_of_word(t, word), "put");
-	return rc ? rc : ucx_send_flush(t);
+	rc = put_word(t, word);
+	return rc < 0 ? rc : ucx_send_flush(t);
+}
+
+static int serve_other(void *transport)
+{
+	return ucx_serve(transport);
 }
 
 int ucx_part(struct ucx *t)
 {
-	uint64_t *word = window_farewell(&t->window);
-	int rc = t->has_parted ? ucx_serve(t) : put_word(t, word);
+	static const struct window_calls calls = {serve_other, put_word_whole, put_word};
 
-	t->has_parted |= rc > 0;
-	if (rc < 0 || !t->has_parted || !window_is_left(&t->window))
-		return rc < 0 ? rc : 0;
-	if (*word % 2 == 0) {
-		++*word;
-		return ucx_let_go(t, put_of_word(t, word), "put");
-	}
-	for (unsigned i = 0; i < WINDOW_LAST_CALLS && rc >= 0; i++)
-		rc = ucx_serve(t);
-	return rc < 0 ? rc : 1;
+	return window_part(&t->window, &calls, t);
 }
 
 /* --- open and close --- */
@@ -733,7 +735,7 @@ static int ucx_greet(void *transport)
 	int sent;
 
 	if (ucx_is_one_sided(t))
-		return put_word(t, window_greeting(&t->window));
+		return put_word_whole(t, window_greeting(&t->window));
 	if (t->is_waiting)
 		return ucx_post_later(t);
 	sent = ucx_post_try(t, 0, true);
@@ -790,7 +792,6 @@ static int ucx_prepare(struct transport *transport, struct err *e)
 	frames_next_repetition(&t->frames);
 	if (!ucx_is_one_sided(t))
 		return 0;
-	t->has_parted = false;
 	window_prepare(&t->window, &t->config);
 	t->frames.out = window_buffer(&t->window, window_next(&t->window, 0)) - FRAMES_NUMBER;
 	return 0;

@@ -103,7 +103,6 @@ struct ucx {
 	uint32_t flushed, seen; /* seen: puts that were posted when their completion was last asked for */
 	int fd;			/* for waiting; -1: none */
 	bool is_armed;		/* it reports what comes from now on */
-	bool has_parted;	/* the other side knows that this one has ended the repetition */
 	char lane[UCX_LANE], expected[OPT_STR_MAX]; /* "posix/memory"; "" if anything is expected */
 	json_t *lanes, *environment;
 	struct transport_config config;
