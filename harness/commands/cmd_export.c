@@ -1,15 +1,22 @@
 #include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "commands/commands.h"
+#include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "files/rundir/layout.h"
 #include "files/rundir/reader.h"
-#include "judge/analysis/explain_trace.h"
-#include "judge/analysis/samples_csv.h"
+#include "files/rundir/rep.h"
+#include "judge/analysis/explained.h"
+#include "judge/analysis/series.h"
+#include "judge/analysis/span.h"
 #include "judge/analysis/summary_build.h"
 #include "judge/observatory/observatory_csv.h"
 #include "measure/spec/spec.h"
@@ -37,6 +44,248 @@ const struct cli_command cmd_export_cli = {
     .min_args = 1,
     .max_args = 64,
 };
+
+/*
+ * Every sample of a point as CSV: what `kblat import csv` reads. Comments say of which run, boot and time they are, so that
+ * runs which were exported and imported are compared as the originals would be.
+ */
+
+static void print_remark(FILE *out, const char *key, const char *text)
+{
+	if (*text)
+		fprintf(out, "# %s: %s\n", key, text);
+}
+
+/* Remarks that an import needs (measure/import/formats.c). */
+static int print_remarks(const struct run *run, const struct layout_flow *f, FILE *out, struct err *e)
+{
+	const json_t *hosts = json_object_get(run->run, "hosts");
+	double hz;
+	void *first = json_object_iter((json_t *)hosts);
+	struct summary *s = summary_of_run(run, e);
+	const struct summary_point *p = s ? summary_find_point(s, (json_int_t)f->point) : NULL;
+
+	if (!s)
+		return -EINVAL;
+	print_remark(out, "name", json_text(run->run, "name"));
+	print_remark(out, "host", first ? json_object_iter_key(first) : "");
+	print_remark(out, "boot", json_text(json_object_iter_value(first), "boot_id"));
+	fprintf(out, "# started_ns: %" JSON_INTEGER_FORMAT "\n# limit_ns: %" JSON_INTEGER_FORMAT "\n",
+		json_integer_value(json_object_get(json_object_get(run->run, "t0"), "realtime_ns")), f->limit_ns);
+	hz = json_number_value(json_object_get(json_object_get(run->run, "clock"), "hz"));
+	if (hz >= 1 && hz < 1e18)
+		fprintf(out, "# clock_hz: %.0f\n", hz);
+	if (p && !p->valid)
+		print_remark(out, "invalid", json_string_value(json_array_get(p->reasons, 0)) ?: "unknown reason");
+	summary_free(s);
+	return 0;
+}
+
+static void print_sample(const struct rep *r, const struct layout_series *s, size_t i, FILE *out)
+{
+	const struct span span = series_span(r, s);
+	int64_t value;
+
+	fputc(',', out);
+	if (i < span.count && span_sample(&span, i, &value))
+		fprintf(out, "%" PRId64, s->divide == 2 ? value >> 1 : value);
+}
+
+static void print_reps(const struct layout_flow *f, const struct rep *reps, size_t count, FILE *out)
+{
+	fputs("rep", out);
+	for (unsigned s = 0; s < f->series_count; s++)
+		fprintf(out, ",%s", f->series[s].name);
+	fputc('\n', out);
+	for (size_t r = 0; r < count; r++)
+		for (size_t i = 0; i < reps[r].columns[0].count; i++) {
+			fprintf(out, "%u", reps[r].number);
+			for (unsigned s = 0; s < f->series_count; s++)
+				print_sample(&reps[r], &f->series[s], i, out);
+			fputc('\n', out);
+		}
+}
+
+static int print_flow(const struct run *run, const struct layout_flow *f, FILE *out, struct err *e)
+{
+	struct rep *reps = NULL;
+	size_t count = 0;
+	int rc = rep_open_all(run->path, f, &reps, &count, e);
+
+	if (!rc)
+		rc = print_remarks(run, f, out, e);
+	if (!rc)
+		print_reps(f, reps, count, out);
+	for (size_t i = 0; i < count; i++)
+		if (rep_close(&reps[i], e))
+			rc = -EIO;
+	free(reps);
+	if (!rc && ferror(out))
+		rc = err_sys(e, -EIO, "standard output", "write");
+	return rc;
+}
+
+/* The point with that id, or the only one if it is negative: a row for each message, with its repetition and, for each
+ * series, its time in the unit that the series' name ends in; empty: lost. STATUS_USAGE for a point that the run does not
+ * have, or that has several flows. */
+static int samples_csv(const struct run *run, long point, FILE *out, struct err *e)
+{
+	const json_t *points = json_object_get(run->resolved, "points");
+	struct layout l;
+	int rc;
+
+	if (point < 0 && json_array_size(points) != 1)
+		return err_set(e, -EINVAL, STATUS_USAGE, run->path, NULL,
+			       "it has %zu points; choose one with --point ID", json_array_size(points));
+	rc = point < 0 ? layout_read(run->path, run->resolved, 0, &l, e)
+		       : layout_find(run->path, run->resolved, (unsigned)point, &l, e);
+	if (rc)
+		return rc;
+	if (l.flow_count > 1)
+		rc = err_set(e, -EINVAL, STATUS_USAGE, run->path, NULL,
+			     "point %u has several flows, whose samples are not "
+			     "of the same messages; read its columns (docs/run-directory.md)",
+			     l.id);
+	else
+		rc = print_flow(run, &l.flows[0], out, e);
+	layout_free(&l);
+	return rc;
+}
+
+/*
+ * The worst late messages of a run, with what happened meanwhile, for viewers of traces (Perfetto, chrome://tracing): the
+ * Trace Event Format, in JSON.
+ */
+
+struct explain_tracing {
+	json_t *events;
+	size_t worst;
+	size_t flows;
+	long long processes; /* so far */
+};
+
+static double trace_us(int64_t ns)
+{
+	return (double)ns / 1000;
+}
+
+static void name_track(const struct explain_tracing *t, const char *what, long long process, long long track,
+		       const char *name)
+{
+	json_array_append_new(t->events,
+			      json_pack("{s:s, s:s, s:I, s:I, s:{s:s}}", "ph", "M", "name", what, "pid",
+					(json_int_t)process, "tid", (json_int_t)track, "args", "name", name));
+}
+
+/* The parts of a timeline between two times, as slices. */
+static void add_slices(const struct explain_tracing *t, const struct explained *x, const struct timeline *line,
+		       const struct late_message *m, long long process, long long track)
+{
+	char text[CAUSE_TEXT_MAX];
+
+	for (size_t i = timeline_find(line, m->from); i < line->count && line->segments[i].from < m->to; i++) {
+		const struct timeline_segment *s = &line->segments[i];
+		const int64_t from = s->from > m->from ? s->from : m->from, to = s->to < m->to ? s->to : m->to;
+		struct cause bare = x->causes.list[s->cause];
+
+		bare.side = CAUSE_NO_SIDE;
+		json_array_append_new(t->events, json_pack("{s:s, s:s, s:s, s:f, s:f, s:I, s:I}", "ph", "X", "cat",
+							   cause_keys[bare.class], "name",
+							   cause_describe(&bare, text, sizeof(text)), "ts",
+							   trace_us(from), "dur", trace_us(to - from), "pid",
+							   (json_int_t)process, "tid", (json_int_t)track));
+	}
+}
+
+/* Messages overlap, slices of a track must not. */
+static void add_message(const struct explain_tracing *t, const struct explained *x, const struct late_message *m,
+			long long process)
+{
+	static const char *const phases[] = {"b", "e"};
+	char text[CAUSE_TEXT_MAX], *name = fs_path("%s %zu: %s", x->thread >= 0 ? "request" : "message", m->message,
+						   cause_describe(&x->causes.list[m->cause], text, sizeof(text)));
+
+	for (size_t i = 0; i < 2; i++)
+		json_array_append_new(t->events, json_pack("{s:s, s:s, s:s, s:I, s:f, s:I, s:I}", "ph", phases[i],
+							   "cat", "delayed", "name", name, "id", (json_int_t)m->message,
+							   "ts", trace_us(i ? m->to : m->from), "pid",
+							   (json_int_t)process, "tid", (json_int_t)0));
+	free(name);
+}
+
+/* A message's part of a track that an earlier one of the list already shows must not be shown again. */
+static bool is_shown(const struct explained *x, const struct late_message *const *list, size_t which)
+{
+	const struct late_message *m = list[which];
+
+	for (size_t i = 0; i < which; i++)
+		if (explained_rep_of(x, list[i]) == explained_rep_of(x, m) && list[i]->thread == m->thread &&
+		    list[i]->from < m->to && m->from < list[i]->to)
+			return true;
+	return false;
+}
+
+static void add_tracks(const struct explain_tracing *t, const struct explained *x, const struct late_message *m,
+		       long long process)
+{
+	const struct timeline_thread *thread = explained_thread(x, m);
+
+	for (unsigned side = 0; side < 2; side++) {
+		const struct timeline *line = explained_line(x, m, side);
+		const long long track = thread ? (long long)m->thread : side + 1;
+		char *name = thread ? fs_path("%s %lld", thread->name, track) : fs_path("%s", cause_sides[side]);
+
+		if (line) {
+			name_track(t, "thread_name", process, track, name);
+			add_slices(t, x, line, m, process, track);
+		}
+		free(name);
+	}
+}
+
+static void trace_flow(void *arg, const struct layout_flow *f, const struct explained *x)
+{
+	struct explain_tracing *t = arg;
+	const struct late_message **list = explained_worst(x);
+
+	t->flows++;
+	for (size_t i = 0; i < x->count; i++) {
+		char *name = fs_path("point %u%s%s, repetition %u", f->point, *f->name ? ", " : "", f->name,
+				     x->reps[i].rep->number);
+
+		name_track(t, "process_name", t->processes + (long long)i + 1, 0, name);
+		free(name);
+	}
+	for (size_t i = 0; i < x->late.count && i < t->worst; i++) {
+		const long long process = t->processes + (explained_rep_of(x, list[i]) - x->reps) + 1;
+
+		add_message(t, x, list[i], process);
+		if (!is_shown(x, list, i))
+			add_tracks(t, x, list[i], process);
+	}
+	t->processes += (long long)x->count;
+	free(list);
+}
+
+/*
+ * {"displayTimeUnit", "traceEvents"}: a process for each flow and repetition, with a track for each side or thread, on
+ * which the parts of the worst messages (at most `worst` of a flow) are slices; the messages themselves are asynchronous
+ * slices. Times are in us since the run's t0. NULL: -ENODATA and STATUS_NO if nothing was to be explained, or another
+ * error.
+ */
+static json_t *explain_trace(const struct run *run, long long point, size_t worst, struct err *e)
+{
+	struct explain_tracing t = {.events = json_array(), .worst = worst};
+	int rc = explained_each(run, point, trace_flow, &t, e);
+
+	if (!rc && !t.flows)
+		rc = err_set(e, -ENODATA, STATUS_NO, run->path, NULL,
+			     "nothing of it was measured with 'explain: yes': there are no events");
+	if (!rc)
+		return json_pack("{s:s, s:o}", "displayTimeUnit", "ns", "traceEvents", t.events);
+	json_decref(t.events);
+	return NULL;
+}
 
 struct export_options {
 	struct cli_list args;
