@@ -162,7 +162,17 @@ load helper
 	assert_contains "$output" "no point has a setting 'interval'"
 	run "$KBLAT" run o.yaml --dry-run --only transport=shmem --only poll=event
 	[ "$status" -eq 2 ]
+	assert_contains "$output" "--only poll=event: no point has that, but busy"
+	run "$KBLAT" run o.yaml --dry-run --only transport=shmem --only qp=rc
+	[ "$status" -eq 2 ]
 	assert_contains "$output" "none of 4 points matches --only"
+	run "$KBLAT" run o.yaml --dry-run --only transport=shm
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "--only transport=shm: no point has that, but verbs, shmem"
+	run "$KBLAT" run o.yaml --dry-run --only messages=5
+	assert_contains "$output" "no point has that, but 10"
+	run "$KBLAT" run o.yaml --dry-run --only interval=1us
+	assert_contains "$output" "no point has such a setting"
 	run "$KBLAT" run o.yaml --dry-run --only size=big
 	[ "$status" -eq 2 ]
 	# A setting of one name may have other values over another transport.

@@ -139,20 +139,72 @@ static void keep_matching(struct spec *s, const struct filter *filters, size_t c
 	json_decref(seen);
 }
 
+/* The values that a filter's setting has in the points, as people write them; a set. */
+struct values {
+	const struct spec *spec;
+	const char *flow;
+	json_t *texts;
+};
+
+static void gather_values(void *arg, const struct opt *row, const char *kind, const char *name)
+{
+	struct values *v = arg;
+	char key[FLOW_NAME_MAX + 64], plain[64], text[128];
+
+	(void)kind, (void)name;
+	snprintf(key, sizeof(key), "%s%s%s", v->flow, *v->flow ? "." : "", opt_key(row, plain, sizeof(plain)));
+	for (size_t i = 0; i < v->spec->point_count; i++) {
+		const json_t *value = json_object_get(v->spec->point[i].params, key);
+
+		if (value)
+			json_object_set_new(v->texts, opt_text(row, value, text, sizeof(text)), json_true());
+	}
+}
+
+/* Of no point that is left: which filter no point matches, and what it could have been. */
+static void complain_unmatched(const struct spec *s, const struct filter *f, struct diag *d)
+{
+	struct values v = {s, f->flow, or_abort(json_object())};
+	char list[400] = "";
+	const char *text, *plain = f->name + (*f->flow ? strlen(f->flow) + 1 : 0);
+	json_t *is_set;
+
+	for (size_t i = 0; i < s->point_count; i++) {
+		const char *named = json_string_value(json_object_get(s->point[i].params, f->name));
+
+		if (filter_matches(f, s->point[i].params)) {
+			json_decref(v.texts);
+			return;
+		}
+		if (named)
+			json_object_set_new(v.texts, named, json_true());
+	}
+	setting_each_named(plain, gather_values, &v);
+	json_object_foreach (v.texts, text, is_set)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", *list ? ", " : "", text);
+	diag_add(d, 0, 0, "--only %s: no point has %s%s", f->text, *list ? "that, but " : "such a setting", list);
+	json_decref(v.texts);
+}
+
 /* Keep the points that match all filters ("KEY=VALUE"; several for the same key are alternatives), drop duplicates, and
  * number the rest. */
 static void spec_keep_points(struct spec *s, const struct spec_overrides *o, struct diag *d)
 {
 	struct filter *filters = or_abort(calloc(o->only_count + 1, sizeof(*filters)));
-	const size_t all = s->point_count;
-	bool good = true;
+	bool good = true, any = false;
 
 	for (size_t i = 0; i < o->only_count; i++)
 		good &= filter_read(d, o->only[i], &filters[i]);
+	for (size_t i = 0; good && i < s->point_count; i++)
+		any |= filters_match(s->point[i].params, filters, o->only_count);
+	if (good && !any && d->count == 0 && !o->set_applies) {
+		for (size_t i = 0; i < o->only_count; i++)
+			complain_unmatched(s, &filters[i], d);
+		if (d->count == 0)
+			diag_add(d, 0, 0, "none of %zu points matches --only", s->point_count);
+	}
 	if (good)
 		keep_matching(s, filters, o->only_count);
-	if (good && d->count == 0 && s->point_count == 0 && !o->set_applies)
-		diag_add(d, 0, 0, "none of %zu points matches --only", all);
 	for (size_t i = 0; i < o->only_count; i++)
 		json_decref(filters[i].wanted);
 	free(filters);
