@@ -146,6 +146,13 @@ imported() {
 
 @test "histograms that were cut off, mixed or changed are refused, and what has only percentiles" {
 	refuses "percentile of the last messages" ucx_perftest "$IMPORTS/ucx_perftest.txt"
+	printf 'sockperf: [Histogram] Display to scale\nsockperf:       bins  frequency\nsockperf:  5-6  ##\n' >drawn
+	refuses "there is no list of samples; run sockperf with --full-log FILE" sockperf drawn
+	# sockperf 3.8 and later put its counts before the list of samples, which is what is imported.
+	{ printf 'bin (usec)            frequency\n5                   3\n------------------------------\n' && cat "$IMPORTS/sockperf.log"; } >counted
+	import sockperf counted
+	assert_eq "$(quantile n)" "$(grep -cE '^[0-9]+, ' counted)"
+	rm -rf imported
 	refuses "configure netperf with --enable-histogram" netperf "$IMPORTS/rtla.txt"
 	grep -v HIST_TOTAL "$IMPORTS/netperf.txt" >n && refuses "HIST_TOTAL is missing" netperf n
 	sed 's/^>100_SECS: 0/>100_SECS: 3/' "$IMPORTS/netperf.txt" >n && refuses "beyond the last bin" netperf n
