@@ -81,6 +81,8 @@ quantile() {
 	printf 'latency\n1\n' >plain && refuses "give --unit" csv plain
 	printf 'a_us,b_us\n1,2\n' >both && refuses "several columns" csv both
 	refuses "has no column 'c_us'" csv both --column c_us
+	printf 'lat_us\n1\n1,5\n' >comma && refuses "comma:3: the line has more or fewer columns than the header" csv comma
+	printf 'a_us,b_us\n1,2\n3\n' >fewer && refuses "fewer:3: the line has more or fewer columns" csv --column a_us fewer
 	printf 'rep,lat_ns\n1,5\n0,5\n' >back && refuses "back:3: the repetitions are not in order" csv back
 	refuses "not a line of a clat log" fio "$IMPORTS/sockperf.log"
 	refuses "there is no list of samples" sockperf "$IMPORTS/fio.log"

@@ -7,6 +7,7 @@
 
 struct csv_columns {
 	int latency, rep; /* -1: there is none */
+	int count;
 	int64_t unit_ns;
 };
 
@@ -72,6 +73,7 @@ static int csv_header(struct reading *r, struct csv_columns *c, struct err *e)
 		c->latency = number;
 		latency = name;
 	}
+	c->count = number;
 	if (!latency)
 		return reading_refuse(r, e, "it has no column", r->column ? r->column : "");
 	if (!r->column && others > 1)
@@ -96,9 +98,9 @@ static int csv_rep(struct reading *r, const char *text, uint64_t *last, struct e
 static int csv_sample(struct reading *r, const struct csv_columns *c, uint64_t *last, struct err *e)
 {
 	char *at = r->text, *field, *latency = NULL;
-	int rc = 0;
+	int rc = 0, number;
 
-	for (int number = 0; !rc && (field = reading_field(&at)); number++) {
+	for (number = 0; !rc && (field = reading_field(&at)); number++) {
 		if (number == c->latency)
 			latency = field;
 		if (number == c->rep)
@@ -106,8 +108,9 @@ static int csv_sample(struct reading *r, const struct csv_columns *c, uint64_t *
 	}
 	if (rc)
 		return rc;
-	if (!latency)
-		return reading_refuse(r, e, "the line has too few columns", NULL);
+	/* One more may be half of a number ("1,5"), or of a text with a comma. */
+	if (!latency || number != c->count)
+		return reading_refuse(r, e, "the line has more or fewer columns than the header", NULL);
 	if (!r->to->reps)
 		rc = samples_begin(r->to, e);
 	if (rc)
