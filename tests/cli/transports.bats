@@ -165,6 +165,37 @@ keeps_all() {
 	assert_eq "$(json "$run_dir/points/0000/point.json" 'd["granted"]["source"]["lane"][:6], sorted(d["granted"]["source"]["environment"])')" "('tcp/lo', ['UCX_LOG_FILE=stdout', 'UCX_LOG_LEVEL=info', 'UCX_TLS=tcp'])"
 }
 
+# Messages that the kernel keeps when the source has posted them all are counted before its counters are read.
+@test "UCX and libfabric over TCP: a stream that was carried is not denied by counters that are read too early" {
+	spec kept <<-'YAML'
+		settings: {kernel: stream, messages: 200, repetitions: 4, warmup: 50, poll: event, drain: 5s, size: 8KiB}
+		matrix:
+		  - {transport: ucx, tls: tcp, devices: lo, lane: tcp, api: [am, stream]}
+		  - {transport: fabric, provider: tcp, domain: lo}
+	YAML
+	run "$KBLAT" run kept.yaml --no-state --out runs
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(completed)" 3
+	assert_eq "$(json "$run_dir/summary.json" '[r for p in d["points"] for r in p["reasons"] if "carried" in r]')" "[]"
+}
+
+# A millisecond is how long a side sleeps that has nothing else to wait for.
+@test "UCX and libfabric, asleep while a large message is sent: what is to be done next wakes them" {
+	spec large <<-'YAML'
+		settings: {kernel: pingpong, messages: 100, repetitions: 1, warmup: 20, poll: event, size: 64KiB, lost_after: 10s}
+		matrix:
+		  - {transport: ucx, tls: tcp, devices: lo, lane: tcp}
+		  - {transport: fabric, provider: tcp, domain: lo}
+	YAML
+	run "$KBLAT" run large.yaml --no-state --out runs
+	echo "$output"
+	run_dir=${lines[-1]}
+	assert_eq "$(completed)" 2
+	assert_eq "$(json "$run_dir/summary.json" '[p["metrics"]["half_rtt_ns"]["min"] < 900000 for p in d["points"]]')" "[True, True]"
+}
+
 # bats test_tags=long
 @test "libfabric: what carried the messages is known, and a point whose messages took another lane is not valid" {
 	spec lanes <<-'YAML'

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/err.h"
+#include "common/monotonic.h"
 #include "common/or_abort.h"
 #include "common/sysroot.h"
 #include "common/text.h"
@@ -166,23 +168,48 @@ static void count_ports(const struct sysroot *r, const struct lane_witness *w, j
 	sysroot_names_free(paths);
 }
 
-/* What the TCP connections of this process have moved, in both directions. */
-static json_int_t own_sockets(const struct sysroot *r)
+/* What the TCP connections of this process have moved, in both directions, and what they have not sent yet; -1: not known. */
+struct socket_bytes {
+	json_int_t moved, unsent;
+};
+
+static struct socket_bytes own_sockets(const struct sysroot *r)
 {
-	json_int_t bytes = 0;
+	struct socket_bytes sum = {0, 0};
 	char **names;
 
 	if (sysroot_list(r, "/proc/self/fd", NULL, &names) < 0)
-		return -1;
+		return (struct socket_bytes){-1, 0};
 	for (size_t i = 0; names[i]; i++) {
 		struct tcp_info info = {.tcpi_state = 0};
 		socklen_t size = sizeof(info);
 
-		if (!getsockopt(atoi(names[i]), IPPROTO_TCP, TCP_INFO, &info, &size))
-			bytes += (json_int_t)(info.tcpi_bytes_acked + info.tcpi_bytes_received);
+		if (!getsockopt(atoi(names[i]), IPPROTO_TCP, TCP_INFO, &info, &size)) {
+			sum.moved += (json_int_t)(info.tcpi_bytes_acked + info.tcpi_bytes_received);
+			sum.unsent += info.tcpi_notsent_bytes;
+		}
 	}
 	sysroot_names_free(names);
-	return bytes;
+	return sum;
+}
+
+#define STUCK_MS 1000
+
+/* A post ends when the kernel has the message, which no interface has counted yet. Waits until it is sent, or nothing is
+ * sent for a while. */
+static json_int_t settled_sockets(const struct sysroot *r)
+{
+	struct socket_bytes last = own_sockets(r), now = last;
+	int64_t since_ms = monotonic_ms();
+
+	while (now.unsent && monotonic_ms() - since_ms < STUCK_MS) {
+		usleep(1000);
+		last = now;
+		now = own_sockets(r);
+		if (now.unsent != last.unsent)
+			since_ms = monotonic_ms();
+	}
+	return now.moved;
 }
 
 void lane_count(json_t *counters, const char *lane)
@@ -190,11 +217,11 @@ void lane_count(json_t *counters, const char *lane)
 	struct lane_witness w;
 	struct sysroot r;
 
-	interface_count_all(NET_DEV, counters);
 	if (sysroot_open(&r, NULL, NULL))
 		return;
 	w = find_witness(&r, lane);
-	json_object_set_new(counters, "socket_bytes", json_integer(own_sockets(&r)));
+	json_object_set_new(counters, "socket_bytes", json_integer(settled_sockets(&r)));
+	interface_count_all(NET_DEV, counters);
 	count_ports(&r, &w, counters);
 	sysroot_close(&r);
 	if (w.kind == WITNESS_INTERFACE && !w.interface.is_loopback)
