@@ -116,19 +116,34 @@ int fabric_recv_other(struct fabric *t)
 	return frames_note(&t->frames, -EMSGSIZE, "receive", "it does not belong to this run");
 }
 
+/* 1: the descriptor reports what comes from now on; 0: look once more. */
+static int may_sleep(struct fabric *t)
+{
+	struct fid *fids[] = {&t->cq->fid};
+	const int rc = fi_trywait(t->fabric, fids, 1);
+
+	return !rc ? 1 : rc == -FI_EAGAIN ? 0 : fabric_note(t, rc, "prepare to wait");
+}
+
+int fabric_wait_to_send(struct fabric *t, uint32_t *rounds)
+{
+	const int rc = t->frames.spins || t->fd < 0 ? 1 : may_sleep(t);
+
+	if (rc <= 0)
+		return !rc && frames_must_stop(&t->frames) ? -EINTR : rc;
+	return frames_wait_to_send(&t->frames, t->fd, POLLIN, rounds);
+}
+
 int fabric_wait_recv(struct fabric *t)
 {
 	struct pollfd readable = {.fd = t->fd, .events = POLLIN};
-	struct fid *fids[] = {&t->cq->fid};
 	int rc;
 
 	if (t->slots[t->head & t->mask].is_full)
 		return 0;
-	rc = fi_trywait(t->fabric, fids, 1);
-	if (rc == -FI_EAGAIN)
-		return 0;
-	if (rc)
-		return fabric_note(t, rc, "prepare to wait");
+	rc = may_sleep(t);
+	if (rc <= 0)
+		return rc;
 	if (poll(&readable, 1, -1) >= 0)
 		return 0;
 	return errno == EINTR ? -EINTR : frames_note(&t->frames, -errno, "wait for messages", NULL);

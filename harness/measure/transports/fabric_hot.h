@@ -104,6 +104,9 @@ int fabric_recv_other(struct fabric *t);
 
 int fabric_wait_recv(struct fabric *t);
 
+/* Cold: a message is not sent yet. Spins, or sleeps until the library has something to do; -EINTR: stop. */
+int fabric_wait_to_send(struct fabric *t, uint32_t *rounds);
+
 /* One-sided operations: post one (0: not now); a completed one, 1 and its number; a message that was written, 1 and its
  * number; has the completed operation fetched the right data? */
 int fabric_post_remote(struct fabric *t, uint32_t seq);
@@ -224,7 +227,7 @@ static inline int fabric_post(struct fabric *t, uint32_t seq, bool signal)
 	int rc;
 
 	while ((rc = fabric_post_try(t, seq, signal)) == 0) {
-		rc = frames_wait_to_send(&t->frames, -1, &rounds);
+		rc = fabric_wait_to_send(t, &rounds);
 		if (rc)
 			return rc;
 	}

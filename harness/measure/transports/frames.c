@@ -107,9 +107,9 @@ json_t *frames_counters(const struct frames *f)
 			 (json_int_t)f->waits);
 }
 
-int frames_wait_to_send(struct frames *f, int fd, uint32_t *rounds)
+int frames_wait_to_send(struct frames *f, int fd, short events, uint32_t *rounds)
 {
-	struct pollfd writable = {.fd = fd, .events = POLLOUT};
+	struct pollfd ready = {.fd = fd, .events = events};
 
 	f->waits += !*rounds;
 	++*rounds;
@@ -118,9 +118,9 @@ int frames_wait_to_send(struct frames *f, int fd, uint32_t *rounds)
 		if (*rounds % LOOK_EVERY)
 			return 0;
 	} else {
-		poll(&writable, fd >= 0, fd >= 0 ? LOOK_EVERY_MS : 1);
+		poll(&ready, fd >= 0, fd >= 0 ? LOOK_EVERY_MS : 1);
 	}
-	return f->stop && atomic_load_explicit(f->stop, memory_order_relaxed) ? -EINTR : 0;
+	return frames_must_stop(f) ? -EINTR : 0;
 }
 
 /* --- slots --- */

@@ -69,8 +69,8 @@ int frames_failure(const struct frames *f, const char *object, struct err *e);
 /* {"late_messages", "full_buffers"}, for transport_ops.device_counters. */
 json_t *frames_counters(const struct frames *f);
 
-/* Cold: a post cannot continue. Waits for a while until `fd` is writable (-1: just waits); -EINTR: stop. */
-int frames_wait_to_send(struct frames *f, int fd, uint32_t *rounds);
+/* Cold: a post cannot continue. Waits for a while until `fd` reports `events` (-1: just waits); -EINTR: stop. */
+int frames_wait_to_send(struct frames *f, int fd, short events, uint32_t *rounds);
 
 /* For libraries that deliver into memory of ours: a ring of slots, each with a message that was received and not read
  * yet. How many there should be (a power of two), their memory, and where the message of one begins. */
@@ -87,6 +87,11 @@ int frames_meet(struct frames *f, char *greeting, int (*greet)(void *), int (*be
 static inline bool frames_unlikely(bool x)
 {
 	return __builtin_expect(x, 0);
+}
+
+static inline bool frames_must_stop(const struct frames *f)
+{
+	return f->stop && atomic_load_explicit(f->stop, memory_order_relaxed);
 }
 
 static inline void frames_put_number(struct frames *f, uint32_t seq)

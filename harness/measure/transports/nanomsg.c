@@ -181,7 +181,7 @@ int nanomsg_post_again(struct nanomsg *t)
 		int rc = nanomsg_post_later(t);
 
 		if (!rc)
-			rc = frames_wait_to_send(f, -1, &rounds);
+			rc = frames_wait_to_send(f, -1, 0, &rounds);
 		if (rc)
 			return rc;
 	} while (nn.send(t->out, f->out, f->size, NN_DONTWAIT) < 0);

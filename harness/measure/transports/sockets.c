@@ -456,7 +456,7 @@ int sockets_send_rest(struct socket_end *s, struct frames *f, ssize_t sent)
 			if (!is_full(errno))
 				return note_send(f);
 
-			int rc = frames_wait_to_send(f, s->fd, &rounds);
+			int rc = frames_wait_to_send(f, s->fd, POLLOUT, &rounds);
 
 			f->part = rc ? done : 0;
 			if (rc)

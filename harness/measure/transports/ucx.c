@@ -246,26 +246,44 @@ int ucx_recv_other(struct ucx *t)
 	return frames_note(&t->frames, -EMSGSIZE, "receive", "it does not belong to this run");
 }
 
+/* 1: the worker reports what comes from now on. 0: look once more, as not every device reports a completion that came
+ * before it was armed. */
+static int is_armed(struct ucx *t)
+{
+	ucs_status_t status = UCS_OK;
+	const bool was_armed = t->is_armed;
+
+	if (!was_armed)
+		status = ucx_library.worker_arm(t->worker);
+	t->is_armed = !was_armed && status == UCS_OK;
+	return status == UCS_OK || status == UCS_ERR_BUSY ? was_armed : note(t, status, "arm the worker");
+}
+
 int ucx_wait_recv(struct ucx *t)
 {
 	struct pollfd readable = {.fd = t->fd, .events = POLLIN};
-	ucs_status_t status;
+	int rc;
 
 	if (t->slots[t->head & t->mask].is_full)
 		return 0;
-	/* The caller polls once more after arming: not every device reports a completion that came before. */
-	if (!t->is_armed) {
-		status = ucx_library.worker_arm(t->worker);
-		t->is_armed = status == UCS_OK;
-		return status == UCS_OK || status == UCS_ERR_BUSY ? 0 : note(t, status, "arm the worker");
-	}
-	t->is_armed = false;
+	rc = is_armed(t);
+	if (rc <= 0)
+		return rc;
 	if (poll(&readable, 1, -1) >= 0)
 		return 0;
 	return errno == EINTR ? -EINTR : frames_note(&t->frames, -errno, "wait for messages", NULL);
 }
 
 /* --- sending --- */
+
+int ucx_wait_to_send(struct ucx *t, uint32_t *rounds)
+{
+	const int rc = t->frames.spins || t->fd < 0 ? 1 : is_armed(t);
+
+	if (rc <= 0)
+		return !rc && frames_must_stop(&t->frames) ? -EINTR : rc;
+	return frames_wait_to_send(&t->frames, t->fd, POLLIN, rounds);
+}
 
 int ucx_post_later(struct ucx *t)
 {

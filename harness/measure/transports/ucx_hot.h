@@ -128,6 +128,9 @@ int ucx_post_slot(struct ucx *t, struct ucx_slot *slot);
 
 int ucx_wait_recv(struct ucx *t);
 
+/* Cold: a message is not sent yet. Spins, or sleeps until the library has something to do; -EINTR: stop. */
+int ucx_wait_to_send(struct ucx *t, uint32_t *rounds);
+
 /* One-sided operations: post one; a completed one, 1 and its number; has the completed operation fetched the right data? */
 int ucx_post_remote(struct ucx *t, uint32_t seq);
 int ucx_poll_remote(struct ucx *t, uint32_t *seq);
@@ -204,7 +207,7 @@ static inline int ucx_post(struct ucx *t, uint32_t seq, bool signal)
 	int rc;
 
 	while ((rc = ucx_post_try(t, seq, signal)) == 0) {
-		rc = frames_wait_to_send(&t->frames, -1, &rounds);
+		rc = ucx_wait_to_send(t, &rounds);
 		if (rc)
 			return rc;
 	}

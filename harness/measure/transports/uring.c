@@ -645,7 +645,7 @@ int uring_wait_to_post(struct uring *t, uint32_t *rounds)
 	int rc;
 
 	if (t->frames.spins)
-		return frames_wait_to_send(&t->frames, -1, rounds);
+		return frames_wait_to_send(&t->frames, -1, 0, rounds);
 	t->frames.waits += !*rounds;
 	++*rounds;
 	rc = wait_for_any(t);

@@ -353,7 +353,7 @@ int zeromq_post_again(struct zeromq *t)
 		int rc = zeromq_post_later(t);
 
 		if (!rc)
-			rc = frames_wait_to_send(f, -1, &rounds);
+			rc = frames_wait_to_send(f, -1, 0, &rounds);
 		if (rc)
 			return rc;
 	} while (zmq.send(t->out, f->out, f->size, ZMQ_DONTWAIT) < 0);
