@@ -92,6 +92,7 @@ void window_open(struct window *w, void *memory, const struct transport_config *
 	    .is_watched = !config->is_passive,
 	};
 	w->own = first + w->target.count * stride;
+	w->awaited = first;
 	memset(memory, 0, window_bytes(config));
 	*window_greeting(w) = 1;
 }

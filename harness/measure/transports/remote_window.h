@@ -45,6 +45,7 @@ struct window {
 	bool is_watched;
 	uint32_t posted, completed; /* in this repetition; watched: since the beginning */
 	uint32_t taken;
+	char *awaited;	 /* where the next message comes */
 	bool has_parted; /* the other side knows that all operations of this one are complete */
 };
 
@@ -115,13 +116,14 @@ static inline void window_put_turn(const struct window *w, char *buffer, uint32_
 /* The message whose turn it is: its buffer, or NULL. */
 static inline char *window_take(struct window *w, uint32_t *seq)
 {
-	char *at = w->target.first + window_place(w, w->taken) * w->target.stride;
+	char *at = w->awaited;
 	const uint64_t *turn = (const uint64_t *)(const void *)(at + w->target.size - WINDOW_TURN);
 	const uint64_t is = le64toh(__atomic_load_n(turn, __ATOMIC_ACQUIRE));
 
 	if ((uint32_t)(is >> 32) != w->taken + 1)
 		return NULL;
 	w->taken++;
+	w->awaited = w->target.first + window_place(w, w->taken) * w->target.stride;
 	*seq = (uint32_t)is;
 	return at;
 }

@@ -321,8 +321,7 @@ int ucx_send_flush(struct ucx *t)
 
 /* --- one-sided operations --- */
 
-/* What is left of a request is the library's business: a flush, or the message's answer, says when it is complete. */
-static int ucx_let_go(struct ucx *t, void *request, const char *operation)
+int ucx_let_go(struct ucx *t, void *request, const char *operation)
 {
 	if (UCS_PTR_IS_ERR(request))
 		return note(t, UCS_PTR_STATUS(request), operation);
@@ -331,11 +330,10 @@ static int ucx_let_go(struct ucx *t, void *request, const char *operation)
 	return 0;
 }
 
-/* A watched put. A copy to shared memory may write its end before its middle, so the turn follows then. */
-static int put_watched(struct ucx *t, const char *buffer, uint64_t remote)
+/* A watched put whose turn follows its other bytes. */
+static int put_in_two(struct ucx *t, const char *buffer, uint64_t remote)
 {
-	const size_t size = t->window.target.size;
-	const size_t first = t->splits ? size - WINDOW_TURN : 0;
+	const size_t first = t->window.target.size - WINDOW_TURN;
 	int rc = 0;
 
 	if (first) {
@@ -344,9 +342,9 @@ static int put_watched(struct ucx *t, const char *buffer, uint64_t remote)
 			ucx_library.worker_fence(t->worker);
 	}
 	return rc ? rc
-		  : ucx_let_go(
-			t, ucx_library.put_nbx(t->ep, buffer + first, size - first, remote + first, t->rkey, &plain),
-			"put");
+		  : ucx_let_go(t,
+			       ucx_library.put_nbx(t->ep, buffer + first, WINDOW_TURN, remote + first, t->rkey, &plain),
+			       "put");
 }
 
 /* Operation n of this repetition. A compare and swap expects what the ones before it have left, and adds 1, too; what it
@@ -382,7 +380,7 @@ int ucx_post_remote(struct ucx *t, uint32_t seq)
 
 	if (w->is_watched) {
 		window_put_turn(w, buffer, seq);
-		rc = put_watched(t, buffer, remote);
+		rc = put_in_two(t, buffer, remote);
 		frames_posted(&t->frames, seq);
 	} else if (t->api == UCX_PUT) {
 		rc = ucx_let_go(t, ucx_library.put_nbx(t->ep, buffer, w->target.size, remote, t->rkey, &plain), "put");
@@ -719,7 +717,7 @@ static void learn_lanes(struct ucx *t)
 		read_lane(t, line);
 	free(text);
 	t->flushes = !strncmp(t->lane, "tcp/", 4);
-	t->splits = lane_is_memory(t->lane) && t->frames.size > WINDOW_AT_ONCE;
+	t->puts_at_once = t->window.is_watched && (!lane_is_memory(t->lane) || t->frames.size <= WINDOW_AT_ONCE);
 }
 
 /* --- connect --- */

@@ -86,7 +86,7 @@ struct ucx {
 	ucp_worker_h worker;
 	ucp_ep_h ep;
 	enum ucx_api api;
-	bool splits;			/* a put that is watched: its turn goes by itself */
+	bool puts_at_once;		/* a put that is watched: its turn need not follow by itself */
 	bool flushes;			/* the lane keeps what its socket did not take, so posts flush it */
 	bool is_waiting;		/* post_try: `pending` is not complete */
 	void *pending;			/* a send that is not complete, or NULL */
@@ -137,6 +137,9 @@ int ucx_poll_remote(struct ucx *t, uint32_t *seq);
 bool ucx_fetched(const struct ucx *t, uint32_t seq);
 int ucx_part(struct ucx *t);
 
+/* Cold: what is left of a request is the library's business: a flush, or the message's answer, says when it is complete. */
+int ucx_let_go(struct ucx *t, void *request, const char *operation);
+
 static inline bool ucx_is_one_sided(const struct ucx *t)
 {
 	return t->api >= UCX_PUT;
@@ -177,13 +180,35 @@ static inline void *ucx_send(struct ucx *t)
 				 : ucx_library.am_send_nbx(t->ep, UCX_ID, NULL, 0, f->out, f->size, &plain);
 }
 
+/* A watched put at once. What is not needed to send it is done afterwards. */
+static inline int ucx_put(struct ucx *t, uint32_t seq)
+{
+	static const ucp_request_param_t plain = {.op_attr_mask = 0};
+	struct window *w = &t->window;
+	char *buffer = t->frames.out + FRAMES_NUMBER;
+	void *request;
+
+	window_put_turn(w, buffer, seq);
+	request = ucx_library.put_nbx(t->ep, buffer, w->target.size, w->remote + (uint64_t)(buffer - w->own), t->rkey,
+				      &plain);
+	w->posted++;
+	frames_posted(&t->frames, seq);
+	t->frames.out = window_buffer(w, w->posted) - FRAMES_NUMBER;
+	if (frames_unlikely(request != NULL)) {
+		const int rc = ucx_let_go(t, request, "put");
+
+		return rc ? rc : 1;
+	}
+	return 1;
+}
+
 static inline int ucx_post_try(struct ucx *t, uint32_t seq, bool signal)
 {
 	int rc = 1;
 
 	(void)signal;
 	if (frames_unlikely(ucx_is_one_sided(t)))
-		return ucx_post_remote(t, seq);
+		return t->puts_at_once ? ucx_put(t, seq) : ucx_post_remote(t, seq);
 	if (frames_unlikely(t->is_waiting)) {
 		rc = ucx_post_later(t);
 	} else {
@@ -216,10 +241,11 @@ static inline int ucx_post(struct ucx *t, uint32_t seq, bool signal)
 
 static inline int ucx_poll_recv(struct ucx *t, uint32_t *seq)
 {
-	struct ucx_slot *slot = &t->slots[t->head & t->mask];
+	struct ucx_slot *slot;
 
 	if (frames_unlikely(ucx_is_one_sided(t)))
 		return ucx_watch(t, seq);
+	slot = &t->slots[t->head & t->mask];
 	if (t->taken) {
 		if (t->api != UCX_AM && frames_unlikely(ucx_post_slot(t, t->taken)))
 			return t->frames.fault.rc;
