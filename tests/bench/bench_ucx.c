@@ -1,7 +1,8 @@
 /*
  * Measures round trips over UCX, and alternately a bare loop that does what ucx_perftest does, in the same two processes
  * and over the same endpoint: one stamp for each round trip, one buffer that is always the same, and active messages
- * that nobody reads. The bare loop can do more, step by step, which shows what each step costs.
+ * that nobody reads. The bare loop can do more, step by step, which shows what each step costs. Of puts it watches the
+ * last byte, or the last 8 bytes if they hold a number; nothing is copied.
  *
  *   build/bench/bench_ucx [-r ROUNDS] [-m MESSAGES] [-c CPU,CPU] [SETTING=VALUE...]
  *
@@ -26,7 +27,8 @@
 
 #define MESSAGES_MOST 100000
 #define ROUNDS_MOST   1000
-#define BARE	      2 /* of its active messages, and the tag */
+#define BARE	      2	 /* of its active messages, and the tag */
+#define BARE_PUT_MOST 64 /* bytes */
 
 enum { STAMPS = 1, COPIES = 2, NUMBERS = 4, KBLAT = -1 };
 
@@ -59,6 +61,7 @@ struct bare {
 	int steps;
 	int expected; /* messages that have not come */
 	char *out, *in;
+	uint64_t remote; /* of puts: where `in` of the other side is */
 };
 
 static _Noreturn void fail(const char *what, const char *why)
@@ -104,12 +107,43 @@ static void on_bare_sent(void *request, ucs_status_t status, void *arg)
 	ucx_library.request_free(request);
 }
 
+static inline void bare_put(struct bare *b, uint32_t seq)
+{
+	static const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK, .cb.send = on_bare_sent};
+	const struct ucx *t = b->t;
+	const size_t size = t->window.target.size;
+	const uint64_t number = seq + 1;
+
+	if (b->steps & NUMBERS)
+		memcpy(b->out + size - sizeof(number), &number, sizeof(number));
+	else
+		b->out[size - 1] = (char)(seq + 1);
+	ucx_library.put_nbx(t->ep, b->out, size, b->remote, t->rkey, &param);
+}
+
+static inline void bare_watch(struct bare *b, uint32_t seq)
+{
+	const char *end = b->in + b->t->window.target.size;
+	const uint64_t *number = (const uint64_t *)(const void *)end - 1;
+
+	if (b->steps & NUMBERS)
+		while (__atomic_load_n(number, __ATOMIC_ACQUIRE) != seq + 1)
+			ucx_library.worker_progress(b->t->worker);
+	else
+		while (__atomic_load_n(end - 1, __ATOMIC_ACQUIRE) != (char)(seq + 1))
+			ucx_library.worker_progress(b->t->worker);
+}
+
 static inline void bare_send(struct bare *b, uint32_t seq)
 {
 	static const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK, .cb.send = on_bare_sent};
 	const struct ucx *t = b->t;
 	const size_t size = t->frames.size;
 
+	if (t->api == UCX_PUT) {
+		bare_put(b, seq);
+		return;
+	}
 	if (b->steps & NUMBERS)
 		memcpy(b->out, &seq, sizeof(seq));
 	if (t->api == UCX_TAG)
@@ -126,6 +160,10 @@ static inline void bare_receive(struct bare *b, uint32_t seq)
 	const struct ucx *t = b->t;
 	void *request = b;
 
+	if (t->api == UCX_PUT) {
+		bare_watch(b, seq);
+		return;
+	}
 	if (t->api == UCX_TAG)
 		request = ucx_library.tag_recv_nbx(t->worker, b->in, t->frames.size, BARE, UINT64_MAX, &param);
 	b->expected += request != NULL;
@@ -161,6 +199,19 @@ static void bare_sink(struct bare *b, const struct options *o)
 	}
 }
 
+/* The lines in which the sides have greeted each other, from one to the other. */
+static void bare_use_window(struct bare *b)
+{
+	struct window *w = &b->t->window;
+
+	if (w->target.size < sizeof(uint64_t) || w->target.size > BARE_PUT_MOST)
+		fail("the bare loop", "its puts have 8 to 64 bytes");
+	free(b->out);
+	b->out = (char *)window_greeting(w);
+	b->in = (char *)window_greeted(w);
+	b->remote = window_remote_greeted(w);
+}
+
 static void bare_open(struct bare *b, struct ucx *t)
 {
 	const ucp_am_handler_param_t handler = {
@@ -173,10 +224,12 @@ static void bare_open(struct bare *b, struct ucx *t)
 
 	*b = (struct bare){.t = t, .out = calloc(2, t->frames.size)};
 	b->in = b->out + t->frames.size;
+	if (t->api == UCX_PUT)
+		bare_use_window(b);
 	if (t->api == UCX_AM && ucx_library.worker_set_am_recv_handler(t->worker, &handler) != UCS_OK)
 		fail("the bare loop", "no handler");
-	if (t->api != UCX_AM && t->api != UCX_TAG)
-		fail("the bare loop", "only api=am and api=tag");
+	if (t->api != UCX_AM && t->api != UCX_TAG && t->api != UCX_PUT)
+		fail("the bare loop", "only api=am, api=tag and api=put");
 }
 
 /* --- kblat's --- */
@@ -285,6 +338,8 @@ static void side(struct shared *s, const struct options *o, const struct flow *f
 	for (int i = 0; i < o->rounds; i++)
 		for (int v = 0; v < VARIANTS; v++) {
 			b.steps = variants[v].steps;
+			if (b.t->api == UCX_PUT)
+				memset(b.in, 0, b.t->window.target.size);
 			meet(s, role);
 			if (b.steps == KBLAT)
 				kernel_round(s, flow, t, role, o->messages);
@@ -296,8 +351,9 @@ static void side(struct shared *s, const struct options *o, const struct flow *f
 				times[i][v] = bench_p50_ns(s->column[1], s->column[0], (size_t)o->messages, hz) / 2;
 		}
 	meet(s, role);
+	if (b.t->api != UCX_PUT)
+		free(b.out);
 	t->ops->close(t);
-	free(b.out);
 	if (role == ROLE_SOURCE)
 		report(times, o->rounds);
 }
