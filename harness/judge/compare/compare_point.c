@@ -382,8 +382,10 @@ static void fill_values(const struct compare_runs *runs, const struct compare_po
 	for (size_t i = 0; i < runs->count; i++) {
 		double number = number_value(metric_number(p, i, v));
 
-		if (counts(p, i))
-			add_to(&of_unit[runs->run[i].unit], v->logarithms ? log(number) : number);
+		if (!counts(p, i))
+			continue;
+		add_to(&of_unit[runs->run[i].unit], v->logarithms ? log(number) : number);
+		v->counted[runs->run[i].arm] += series_messages(p, i);
 	}
 	sum_up(runs, v, of_unit);
 	free(of_unit);

@@ -71,10 +71,11 @@ struct compare_values {
 	double *value; /* one per unit, NaN: it has none; NULL: the quantity is not compared */
 	/* mean over the units, in the quantity's own unit (for logarithms, the geometric mean) */
 	double level[ARMS];
-	double messages;    /* of the run with the fewest */
-	const char *why;    /* why it is not compared; otherwise NULL */
-	double stdev_units; /* between units of an arm, on the scale of `value`; NaN: not known */
-	double stdev_runs;  /* between runs of a unit, likewise */
+	double messages;      /* of the run with the fewest */
+	double counted[ARMS]; /* messages of all runs */
+	const char *why;      /* why it is not compared; otherwise NULL */
+	double stdev_units;   /* between units of an arm, on the scale of `value`; NaN: not known */
+	double stdev_runs;    /* between runs of a unit, likewise */
 };
 
 struct compare_point {

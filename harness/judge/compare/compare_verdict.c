@@ -57,13 +57,44 @@ struct compare_entry compare_entry_make(const struct compare_join *j, const stru
 
 /* --- noise: which changes can be detected, as opposed to which are harmless --- */
 
-double compare_entry_noise(const struct compare_entry *t)
+/*
+ * The standard error of a share of messages if chance makes each of them late. Boots agree by more than that where a timer
+ * beats with the messages: how many it hits then depends on their length, and is the same in each boot. That is no knowledge of
+ * how often messages are late.
+ */
+static double counting_error(const struct compare_values *v)
+{
+	double base = v->counted[ARM_BASE], with = v->counted[ARM_WITH];
+	double share = (v->level[ARM_BASE] * base + v->level[ARM_WITH] * with) / (base + with);
+
+	/* Blocks of the summary have shares of something else, which is not counted. */
+	if (v->of.measure != MEASURE_SHARE || !(base > 0 && with > 0 && isfinite(base + with)))
+		return 0;
+	return sqrt(share * (1 - share) * (1 / base + 1 / with));
+}
+
+static double error_of_entry(const struct compare_entry *t)
+{
+	return fmax(t->perm->error, counting_error(t->values));
+}
+
+/* Is the change no larger than what counting gives? */
+static bool is_by_counting(const struct compare_entry *t)
 {
 	const struct perm_quantity *q = t->perm;
+	double counting = counting_error(t->values);
 
-	if (q->error == 0)
+	return counting > 0 &&
+	       fabs(q->effect) <= boots_student(q->level > 0 ? q->level : NOISE_TAIL, fmax(2, q->df)) * counting;
+}
+
+double compare_entry_noise(const struct compare_entry *t)
+{
+	double error = error_of_entry(t);
+
+	if (error == 0)
 		return 0;
-	return q->df < 2 ? INFINITY : compare_amount(t->values, boots_student(NOISE_TAIL, q->df) * q->error);
+	return t->perm->df < 2 ? INFINITY : compare_amount(t->values, boots_student(NOISE_TAIL, t->perm->df) * error);
 }
 
 bool compare_entry_is_noisy(const struct compare_entry *t)
@@ -74,13 +105,14 @@ bool compare_entry_is_noisy(const struct compare_entry *t)
 double compare_entry_detectable(const struct compare_entry *t)
 {
 	const struct perm_quantity *q = t->perm;
+	double error = error_of_entry(t);
 
-	if (q->error == 0)
+	if (error == 0)
 		return 0;
 	if (q->df < 2 || q->level <= 0)
 		return INFINITY;
 	return compare_amount(t->values,
-			      (boots_student(q->level, q->df) + boots_student(1 - COMPARE_POWER, q->df)) * q->error);
+			      (boots_student(q->level, q->df) + boots_student(1 - COMPARE_POWER, q->df)) * error);
 }
 
 /* --- the verdict on a quantity --- */
@@ -110,6 +142,8 @@ enum compare_verdict compare_entry_verdict(const struct compare_entry *t)
 
 	if (is_equivalent(t))
 		return COMPARE_EQUIVALENT;
+	if (is_by_counting(t))
+		return COMPARE_UNDECIDED;
 	if (q->low > 0)
 		return better ? COMPARE_IMPROVEMENT : COMPARE_REGRESSION;
 	if (q->high < 0)
