@@ -90,6 +90,14 @@ with open("runs/kblat-index.sqlite", "r+b") as f:
     f.write(struct.pack(">BHHHB", 10, 0, 0, size, 0))'
 	touch runs/scripted/run.json
 	assert_eq "$(indexed)" "3 3 0 0 True"
+	# Although no run has changed.
+	/usr/bin/python3 -c 'import sqlite3
+c = sqlite3.connect("runs/kblat-index.sqlite")
+(page,), (size,) = (c.execute(q).fetchone() for q in ("SELECT rootpage FROM sqlite_schema WHERE name = \"sqlite_autoindex_unreadable_1\"", "PRAGMA page_size"))
+with open("runs/kblat-index.sqlite", "r+b") as f:
+    f.seek((page - 1) * size)
+    f.write(b"\x4c" * 100)'
+	assert_eq "$(indexed)" "3 3 0 0 True"
 	cp noise runs/kblat-index.sqlite
 	run -0 --separate-stderr "$KBLAT" index runs
 	assert_contains "$stderr" "has been rebuilt"

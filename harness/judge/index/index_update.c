@@ -342,11 +342,14 @@ static int update_found(struct entries *found, bool anew, struct index_changes *
 
 	if (e->status)
 		return rc;
-	if (rc)
-		return lock_and_write(found, anew, changes, e);
-	rc = count_runs(&ix, found, changes, e);
-	index_file_close(&ix);
-	return rc;
+	if (!rc) {
+		rc = count_runs(&ix, found, changes, e);
+		index_file_close(&ix);
+		if (rc != -EBADMSG)
+			return rc;
+		err_clear(e); /* it is damaged where nothing has looked before */
+	}
+	return lock_and_write(found, anew, changes, e);
 }
 
 int index_update(const char *dir, bool anew, struct index_changes *changes, struct err *e)
