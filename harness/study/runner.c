@@ -100,11 +100,12 @@ static void add_option(struct words *w, const char *flag, char *value)
 }
 
 /* A text of the study, with what differs between hosts filled in. */
-static char *filled(const struct study *s, const struct cell *c, const char *text, const struct study_host *side)
+static char *filled(const struct study *s, const struct cell *c, const char *text, const size_t *side)
 {
 	const struct study_host *host = s->hosts.item;
 
-	return c->name ? fs_path("%s", text) : study_hosts_fill(text, &host[c->source], &host[c->sink], side);
+	return c->name ? fs_path("%s", text)
+		       : study_hosts_fill(text, &host[c->source], &host[c->sink], side ? &host[*side] : NULL);
 }
 
 static void add_launchers(struct words *w, const struct study *s, const struct cell *c)
@@ -112,9 +113,9 @@ static void add_launchers(struct words *w, const struct study *s, const struct c
 	const struct study_options *o = &s->options;
 
 	if (o->source)
-		add_option(w, "--source", filled(s, c, o->source, &s->hosts.item[c->source]));
+		add_option(w, "--source", filled(s, c, o->source, &c->source));
 	if (o->sink)
-		add_option(w, "--sink", filled(s, c, o->sink, &s->hosts.item[c->sink]));
+		add_option(w, "--sink", filled(s, c, o->sink, &c->sink));
 }
 
 /* Profiles of environments are in the study's directory, so that no other one of that name is applied. */
