@@ -68,7 +68,7 @@ class Case:
     name: str
     programs: list
     quantities: tuple = ("p50", "p99", "mean")
-    limit: float = 1.0           # of the ratio to the fastest other
+    limit: float = 1.0           # of the ratio to the fastest other; or quantity -> limit, of those that are limited
     least: Optional[float] = None  # of the same ratio, where ours must not be less, either
     limited: tuple = ("p50",)    # quantities to which the limit applies
     most: dict = dataclasses.field(default_factory=dict)  # quantity -> the maximum of ours
@@ -351,7 +351,7 @@ class Tally:
             if q in self.case.enough and self.at_most(q, self.case.enough[q])[0] == "yes":
                 answers.append(("yes", 0))
             else:
-                answers.append(judge(ratios[q], self.case.limit, q in tables.MORE_IS_BETTER))
+                answers.append(judge(ratios[q], tables.limit_of(self.case.limit, q), q in tables.MORE_IS_BETTER))
             if self.case.least is not None:
                 answers.append(judge(ratios[q], self.case.least, True))
         answers += [judge(more[q], most, False) for q, most in self.case.beyond.items() if more.get(q)]

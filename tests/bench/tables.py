@@ -39,6 +39,10 @@ def beyond_text(more, quantity):
     return "{} [{}–{}]".format(*(amount(v, quantity) for v in (more["median"], *ends(more)))) if more else "–"
 
 
+def limit_of(limit, quantity):
+    return limit[quantity] if isinstance(limit, dict) else limit
+
+
 def limit_text(quantity, limit):
     return f"ours / it, {quantity} {'>=' if quantity in MORE_IS_BETTER else '<='} {limit:g}"
 
@@ -56,7 +60,7 @@ def ratio_limit(case, quantity):
         return f"ours / it, {quantity} from {case['least']:g} to {case['limit']:g}"
     enough = case.get("enough", {}).get(quantity)
     also = f" or {quantity} <= {amount(enough, quantity)} {UNITS[quantity][1]}" if enough else ""
-    return limit_text(quantity, case["limit"]) + also
+    return limit_text(quantity, limit_of(case["limit"], quantity)) + also
 
 
 def wanted(case):
