@@ -195,6 +195,7 @@ states() {
 
 @test "report of a campaign: an index, all claims, and a page for each run" {
 	study
+	sed -i 's/^name: fast/name: not-the-folder/' study/fast/spec.yaml
 	run "$KBLAT" run study --out out
 	c=$(tail -n 1 <<<"$output")
 	run "$KBLAT" report "$c"
@@ -206,7 +207,9 @@ states() {
 	for l in "${links[@]}"; do
 		[ -s "$c/derived/$l" ]
 	done
-	grep -q 'class="yes">holds' "$c"/fast-*/derived/report.html
+	grep -q 'class="yes">holds' "$c"/not-the-folder-*/derived/report.html
+	# Points, and claims that hold, fail and are not judged.
+	grep -q '>fast</a>.*completed.*<td class="n">1</td><td class="n">1</td><td class="n">0</td><td class="n">0</td>' "$page"
 	# Who says so is counted apart, above everything else.
 	grep -q '<p class="whose">1 claim of the source: 1 holds, 0 fail, 0 not judged.</p>' "$page"
 	(! grep -q 'of ours' "$page")

@@ -131,9 +131,11 @@ static enum tone state_tone(enum cell_state state)
 								   : TONE_NEUTRAL;
 }
 
-static void put_experiment(struct table *t, size_t row, const struct page *p, const struct cell *c)
+/* `run`: NULL if it has none. The experiment is named there; the cell has the name of its folder. */
+static void put_experiment(struct table *t, size_t row, const struct page *p, const struct cell *c,
+			   const struct run *run)
 {
-	struct claim_verdicts own = claims_of(p->claims, c->name);
+	struct claim_verdicts own = claims_of(p->claims, run ? html_string(run->resolved, "name", "") : c->name);
 
 	table_text(t, EXPERIMENT, row, "%s", c->name);
 	if (c->run)
@@ -146,27 +148,28 @@ static void put_experiment(struct table *t, size_t row, const struct page *p, co
 	free(own.all);
 }
 
-static void write_experiments(const struct page *p, const struct study *s)
+/* `runs` are those of the cells that have one, in their order. */
+static void write_experiments(const struct page *p, const struct study *s, const struct run *runs)
 {
 	struct table t = table_of(experiment_columns, EXPERIMENT_COLUMNS, s->count);
 
 	for (size_t i = 0; i < s->count; i++)
-		put_experiment(&t, i, p, &s->cell[i]);
+		put_experiment(&t, i, p, &s->cell[i], s->cell[i].run ? runs++ : NULL);
 	html_printf(p, "<section>\n<h2>Experiments</h2>\n");
 	html_table(p, &t, "", false);
 	html_printf(p, "</section>\n");
 	table_free(&t);
 }
 
-static int campaign_page_write(const char *path, const struct study *s, const struct claim_verdicts *verdicts,
-			       struct err *e)
+static int campaign_page_write(const char *path, const struct study *s, const struct run *runs,
+			       const struct claim_verdicts *verdicts, struct err *e)
 {
 	struct page page = {.claims = verdicts, .out = derived_open(path, e)};
 
 	if (page.out) {
 		campaign_head(&page, s);
 		html_claims_answer(&page);
-		write_experiments(&page, s);
+		write_experiments(&page, s, runs);
 		html_claims(&page);
 		html_foot(&page, "Generated from the campaign's runs; <code>kblat report</code> generates it again. "
 				 "The same claims as a table: claims.tsv.");
@@ -187,7 +190,7 @@ static int make_all(const struct study *s, struct run *runs, size_t count, const
 	if (!rc)
 		rc = fs_remove_tree(derived, e) ?: fs_mkdirs(derived, e);
 	if (!rc)
-		rc = campaign_page_write(html, s, &verdicts, e);
+		rc = campaign_page_write(html, s, runs, &verdicts, e);
 	if (!rc && drawing.status)
 		rc = err_set(e, -ENOENT, drawing.status, NULL, NULL, "%s", drawing.text);
 	claim_verdicts_free(&verdicts);
