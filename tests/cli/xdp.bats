@@ -172,7 +172,7 @@ small() {
 	refuses x <<-'LINES'
 		size=64|source_address is missing: transport xdp needs the IPv4 address of a network card
 		source_address=198.18.213.1 sink_address=198.18.213.1|are the same
-		source_address=198.18.213.1 sink_address=::1|sink_address is none
+		source_address=198.18.213.1 sink_address=::1|sink_address ::1: transport xdp needs the IPv4 address
 		source_address=198.18.213.1 sink_address=198.18.213.2 size=3789|a frame holds at most 3788 bytes
 		source_address=198.18.213.1 sink_address=198.18.213.2 size=11|12 bytes of a message hold its token and number
 		source_address=198.18.213.1 sink_address=198.18.213.2 busy_poll=1500ns|whole microseconds

@@ -71,7 +71,7 @@ static int xdp_check_addresses(const struct xdp_settings *s, char *why, size_t w
 			    why, why_size,
 			    "%s %s: transport xdp needs the IPv4 address of a network card; experiments/launch/netns "
 			    "makes two joined ones",
-			    keys[i], *texts[i] ? "is none" : "is missing");
+			    keys[i], *texts[i] ? texts[i] : "is missing");
 			return -EINVAL;
 		}
 	if (a[0].s_addr != a[1].s_addr)

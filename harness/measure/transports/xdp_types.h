@@ -102,7 +102,6 @@ struct xdp {
 	int port_fd; /* a socket that keeps the port for this point */
 	unsigned char headers[XDP_HEADERS], empty_headers[XDP_HEADERS];
 	bool is_zerocopy;
-	struct xdp_statistics at_start;
 	char object[192];
 };
 
