@@ -181,6 +181,17 @@ keeps_all() {
 	assert_eq "$(json "$run_dir/summary.json" '[r for p in d["points"] for r in p["reasons"] if "carried" in r]')" "[]"
 }
 
+@test "UCX: active messages that come in greater numbers than the ring holds all arrive" {
+	spec many <<-'YAML'
+		settings: {kernel: stream, transport: ucx, tls: tcp, devices: lo, lane: tcp, messages: 400000, stamp_every: 16, repetitions: 1, warmup: 2000, check: yes, poll: event, size: 32, drain: 5s}
+	YAML
+	UCX_TCP_RX_SEG_SIZE=256k run "$KBLAT" run many.yaml --no-state --out runs
+	echo "$output"
+	run_dir=${lines[-1]}
+	assert_eq "$(completed)" 1
+	check_counters 'source["posted"], sink["received"], sink["bad_payloads"]' "(400000, 400000, 0)"
+}
+
 # A millisecond is how long a side sleeps that has nothing else to wait for.
 @test "UCX and libfabric, asleep while a large message is sent: what is to be done next wakes them" {
 	spec large <<-'YAML'

@@ -219,6 +219,45 @@ int ucx_post_slot(struct ucx *t, struct ucx_slot *slot)
 	return t->api == UCX_STREAM ? post_streamed(t, slot) : post_tagged(t, slot);
 }
 
+/* Messages that came when all slots were taken. */
+struct ucx_kept {
+	struct ucx_kept *next;
+	char data[];
+};
+
+/* Cold: one call of the library can deliver more messages than there are slots. Those that follow wait for their turn, too. */
+static __attribute__((noinline)) ucs_status_t keep_message(struct ucx *t, const void *data, size_t length,
+							   const ucp_am_recv_param_t *param)
+{
+	struct ucx_kept *kept, **end = &t->kept;
+
+	if (length != t->frames.size || param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) {
+		frames_note(&t->frames, length == t->frames.size ? -ENOBUFS : -EMSGSIZE, "receive", NULL);
+		return UCS_OK;
+	}
+	kept = or_abort(malloc(sizeof(*kept) + length));
+	kept->next = NULL;
+	memcpy(kept->data, data, length);
+	if (t->kept)
+		end = &t->kept_last->next;
+	*end = t->kept_last = kept;
+	return UCS_OK;
+}
+
+void ucx_take_kept(struct ucx *t)
+{
+	while (t->kept && t->tail - t->head < t->mask) {
+		struct ucx_slot *slot = &t->slots[t->tail++ & t->mask];
+		struct ucx_kept *kept = t->kept;
+
+		memcpy(slot->data, kept->data, t->frames.size);
+		slot->length = t->frames.size;
+		slot->is_full = true;
+		t->kept = kept->next;
+		free(kept);
+	}
+}
+
 static ucs_status_t on_active(void *arg, const void *header, size_t header_length, void *data, size_t length,
 			      const ucp_am_recv_param_t *param)
 {
@@ -228,10 +267,8 @@ static ucs_status_t on_active(void *arg, const void *header, size_t header_lengt
 	(void)header;
 	(void)header_length;
 	/* The message in the slot before the head may still be read. */
-	if (frames_unlikely(t->tail - t->head >= t->mask || length != t->frames.size)) {
-		frames_note(&t->frames, length == t->frames.size ? -ENOBUFS : -EMSGSIZE, "receive", NULL);
-		return UCS_OK;
-	}
+	if (frames_unlikely(t->tail - t->head >= t->mask || t->kept || length != t->frames.size))
+		return keep_message(t, data, length, param);
 	t->tail++;
 	if (frames_unlikely(param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV))
 		return fetch_active(t, slot, data, length);
@@ -639,6 +676,12 @@ static void ucx_close(struct transport *transport)
 		ucx_library.mem_unmap(t->context, t->memory);
 	if (t->context)
 		ucx_library.cleanup(t->context);
+	while (t->kept) {
+		struct ucx_kept *next = t->kept->next;
+
+		free(t->kept);
+		t->kept = next;
+	}
 	free(t->slots);
 	free(t->requests);
 	memory_free(&t->slot_memory);

@@ -93,7 +93,8 @@ struct ucx {
 	struct ucx_slot *slots, *taken; /* taken: the slot of the message received last */
 	ucp_request_param_t receive;	/* of tagged messages, apart from the slot */
 	ucp_tag_recv_info_t received;
-	uint32_t mask, head, tail; /* of the slots: next to be taken, next to be filled (active messages) */
+	uint32_t mask, head, tail;	   /* of the slots: next to be taken, next to be filled (active messages) */
+	struct ucx_kept *kept, *kept_last; /* active messages for which there was no slot */
 	struct memory slot_memory;
 	struct window window; /* of one-sided operations */
 	ucp_mem_h memory;     /* in which the window lies */
@@ -122,6 +123,9 @@ int ucx_send_flush(struct ucx *t);
 
 /* Cold: a message has another size than those of the point. */
 int ucx_recv_other(struct ucx *t);
+
+/* Cold: slots became free. */
+void ucx_take_kept(struct ucx *t);
 
 /* Post the receive of a slot whose message was released. */
 int ucx_post_slot(struct ucx *t, struct ucx_slot *slot);
@@ -252,7 +256,10 @@ static inline int ucx_poll_recv(struct ucx *t, uint32_t *seq)
 		t->taken = NULL;
 	}
 	if (!slot->is_full) {
-		ucx_library.worker_progress(t->worker);
+		if (frames_unlikely(t->kept != NULL))
+			ucx_take_kept(t);
+		else
+			ucx_library.worker_progress(t->worker);
 		if (!slot->is_full)
 			return t->frames.fault.rc;
 	}
