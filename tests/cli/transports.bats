@@ -192,6 +192,25 @@ keeps_all() {
 	check_counters 'source["posted"], sink["received"], sink["bad_payloads"]' "(400000, 400000, 0)"
 }
 
+@test "UCX over TCP whose connection is lost: the point fails with the library's reason, and nothing hangs" {
+	unshare -rn true || skip "no network namespace can be made"
+	spec lost <<-'YAML'
+		settings: {kernel: pingpong, transport: ucx, tls: tcp, devices: lo, lane: tcp, messages: 50, pause: 1ms, repetitions: 10000, warmup: 0}
+	YAML
+	cat >lose <<-'SH'
+		ip link set lo up
+		"$KBLAT" run lost.yaml --no-state --out runs >out 2>&1 &
+		for _ in {1..1200}; do compgen -G "runs/*.partial/points/0000/rep-00/counters.json" >/dev/null && break || sleep 0.05; done
+		ss -K -t state established | grep -q 127.0.0.1 || { kill $!; echo 77; exit; }
+		wait $! || echo $?
+	SH
+	run unshare -rn bash lose
+	[ "$output" != 77 ] || skip "this kernel ends no connections of others (ss -K)"
+	cat out
+	assert_eq "$output" 1
+	assert_contains "$(tr -s ' \n' ' ' <out)" "ucx: cannot reach the other side: connection reset by peer; "
+}
+
 # A millisecond is how long a side sleeps that has nothing else to wait for.
 @test "UCX and libfabric, asleep while a large message is sent: what is to be done next wakes them" {
 	spec large <<-'YAML'
