@@ -192,6 +192,36 @@ keeps_all() {
 	check_counters 'source["posted"], sink["received"], sink["bad_payloads"]' "(400000, 400000, 0)"
 }
 
+# As it does if it finds itself in a state that must not be. A backtrace would hide why.
+@test "UCX ends the process by itself: the point fails with its message" {
+	cat >fatal.c <<-'C'
+		#include <dlfcn.h>
+		#include <pthread.h>
+		#include <unistd.h>
+		static void *ends(void *none) {
+		    void *ucs = NULL;
+		    while (!(ucs = dlopen("libucs.so.0", RTLD_NOLOAD | RTLD_NOW))) usleep(10000);
+		    usleep(500000);
+		    ((void (*)(const char *, unsigned, const char *, const char *))dlsym(ucs, "ucs_fatal_error_message"))("fatal.c", 1, "ends", "the test wants it");
+		    return none;
+		}
+		__attribute__((constructor)) static void begin(void) {
+		    pthread_t thread;
+		    pthread_create(&thread, NULL, ends, NULL);
+		}
+	C
+	cc -shared -fPIC -o fatal.so fatal.c -pthread -ldl
+	spec ends <<-'YAML'
+		settings: {kernel: pingpong, transport: ucx, tls: tcp, devices: lo, lane: tcp, poll: event, messages: 50, pause: 1ms, repetitions: 1000, warmup: 0}
+	YAML
+	preload="$(ldd "$KBLAT" | awk '/libasan/ { printf "%s:", $3 }')$PWD/fatal.so"
+	run "$KBLAT" run ends.yaml --no-state --out runs --source "env LD_PRELOAD=$preload"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "was killed by signal 6"
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "the test wants it"
+}
+
 @test "UCX over TCP whose connection is lost: the point fails with the library's reason, and nothing hangs" {
 	unshare -rn true || skip "no network namespace can be made"
 	spec lost <<-'YAML'

@@ -127,11 +127,12 @@ static int ucx_configure(const struct ucx_settings *s, ucp_config_t *config, str
 }
 
 /* UCX writes its messages to standard output, where the endpoint speaks to the coordinator. It reads
- * these variables when it is loaded. */
+ * these variables when it is loaded. If it ends the process, its reason is what is said last, without a backtrace. */
 static int ucx_load(struct err *e)
 {
 	setenv("UCX_LOG_FILE", "stderr", 1);
 	setenv("UCX_ERROR_SIGNALS", "", 0);
+	setenv("UCX_HANDLE_ERRORS", "none", 0);
 	return loaded_library_open("ucx", function_names, &ucx_library, e);
 }
 
