@@ -42,6 +42,25 @@ stale() {
 	[ -z "$(leftovers)" ]
 }
 
+@test "a multicast group gets one datagram where several receivers get one each, over a link between two namespaces" {
+	need_namespaces
+	spec m <<-'YAML'
+		settings: {kernel: pingpong, transport: udp, messages: 200, repetitions: 1, warmup: 10, check: yes, poll: event, size: 1000, lost_after: 10s}
+		matrix:
+		  - {receivers: 8, group: [none, 239.255.77.1]}
+	YAML
+	run "$ROOT/experiments/launch/netns" "$KBLAT" run m.yaml --out runs
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	for c in "$run_dir"/points/*/rep-*/counters.json; do
+		assert_eq "$(json "$c" 'd["source"]["received"], d["source"]["bad_payloads"], d["sink"]["bad_payloads"]')" "(200, 0, 0)"
+	done
+	# The bytes that the source has sent for each message: eight datagrams of 1000 bytes and headers, or one.
+	assert_eq "$(for p in 0 1; do json "$run_dir/points/000$p/rep-00/counters.json" \
+		'(lambda c: (c["after"]["tx_bytes"] - c["before"]["tx_bytes"]) // 200 // 1000)(d["device"]["source"])'; done | tr '\n' ' ')" "8 1 "
+}
+
 # Counts the bytes on the source's link while a command runs in the namespaces, like a packet capture: "sent received",
 # in the file `wire`.
 make_capture() {

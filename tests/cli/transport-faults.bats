@@ -46,6 +46,12 @@ load transports_helper
 		busy_poll=1500ns|whole microseconds
 		wait_limit=1500us|wait_limit 1500000ns is not in whole milliseconds
 		transport=udp nodelay=no|nodelay
+		transport=udp group=127.0.0.1|group must be none or the IPv4 address of a multicast group, 224.0.0.0 to 239.255.255.255, not '127.0.0.1'
+		transport=udp group=all|not 'all'
+		transport=udp group=239.1.2.3 source_address=::1 sink_address=::1|the group is of IPv4
+		transport=udp receivers=65|above its maximum
+		transport=udp receivers=2 kernel=oneway|use kernel pingpong
+		group=239.1.2.3|group
 	END
 }
 
@@ -66,6 +72,23 @@ load transports_helper
 	echo "$output"
 	[ "$status" -eq 77 ]
 	assert_contains "$output" "net.core.rmem_max"
+}
+
+@test "a multicast group that cannot be joined is not possible, with the reason, and nothing stays joined" {
+	unshare --net true 2>/dev/null || skip "this machine does not let network namespaces be made"
+	spec g <<-'YAML'
+		settings: {kernel: pingpong, transport: udp, messages: 50, repetitions: 2, receivers: 3, group: 239.255.77.1, check: yes}
+	YAML
+	run unshare --net sh -c 'ip link set lo up && sysctl -qw net.ipv4.igmp_max_memberships=0 && "$@"' - "$KBLAT" run g.yaml --out runs
+	echo "$output"
+	[ "$status" -eq 77 ]
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "join group 239.255.77.1: No buffer space available; net.ipv4.igmp_max_memberships is the limit"
+	# With the usual limit all of its messages come, each to three receivers, and the group is left.
+	run unshare --net sh -c 'ip link set lo up && "$@" && cat /proc/net/igmp' - "$KBLAT" run g.yaml --out runs
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output != *014DFFEF* ]]
+	assert_eq "$(json "runs/$(ls -t runs | head -1)/points/0000/rep-01/counters.json" '[d[s]["received"] for s in ("source", "sink")]')" "[50, 50]"
 }
 
 @test "a port in use fails its point, with the reason, and the rest goes on" {

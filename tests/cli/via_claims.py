@@ -10,6 +10,7 @@ EFFECTS = {
     'polling_share': 0.99, 'blocking_small': 0.6, 'blocking_large': 0.2, 'machine': 0.8,
     'keep': 0.01, 'keep_fixed': 0, 'register_each': 25,
     'slow_busy': 2, 'slow_event': 1.05, 'slow_adaptive': 1.15,
+    'send_each': 1, 'receive_each': 0.2,
     'registering': 15, 'registering_large': 1, 'flat': 0, 'locking': 3, 'locking_large': 1, 'untouched': 3, 'connecting': 60,
 }
 
@@ -47,6 +48,9 @@ def pingpong(p, e):
         return made
     if p['of'] == 'via-message-layer':
         return half(native(size, e))
+    if p['of'] == 'via-multicast':
+        sent = p['receivers'] if p['group'] == 'none' else 1
+        return half(native(size, e) + e['send_each'] * sent + e['receive_each'] * p['receivers'])
     us = 24 + e['byte'] * size
     if p['transport'] in ('udp', 'tcp'):
         us /= 1 - (e['gain_smallest'] if size < 32 else e['gain_small'] if size < 1024 else e['gain_large'])
@@ -99,6 +103,10 @@ CLAIMS.update({
     'via-receive-buffers/copying-adds': {'copy': 0},
     'via-receive-buffers/copying-cheaper-small': {'copy_fixed': 40},
     'via-receive-buffers/unexpected-adds': {'keep': 0},
+    'via-multicast/fewer-messages-verbs': {'send_each': 0},
+    'via-multicast/fewer-messages': {'send_each': 0},
+    'via-multicast/each-costs-verbs': {'send_each': 0, 'receive_each': 0},
+    'via-multicast/each-costs': {'send_each': 0, 'receive_each': 0},
     'via-message-layer/no-ack-large': {'ack_share': 0.02},
     'via-message-layer/no-copy-average': {'copy': 0},
     'via-message-layer/no-copy-small': {'copy_fixed': 20},

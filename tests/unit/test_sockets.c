@@ -31,8 +31,8 @@
 
 extern const struct kernel_loops pingpong_loops_udp;
 
-static void open_pair_with(struct pair *p, const struct transport_ops *ops, enum poll_mode mode, const char *key,
-			   int64_t value)
+/* `more`: further settings; taken over. */
+static void open_pair_as(struct pair *p, const struct transport_ops *ops, enum poll_mode mode, json_t *more)
 {
 	json_t *params = fixture_params("pingpong", ops);
 	struct err why = ERR_INIT;
@@ -40,7 +40,8 @@ static void open_pair_with(struct pair *p, const struct transport_ops *ops, enum
 
 	memset(p, 0, sizeof(*p));
 	p->ops = ops;
-	json_object_set_new(params, key, json_integer(value));
+	json_object_update(params, more);
+	json_decref(more);
 	json_object_set_new(params, "size_bytes", json_integer(SIZE));
 	json_object_set_new(params, "depth", json_integer(16));
 	is_int(flow_load(&flow, "", params, &why), 0, "settings %s", why.text);
@@ -56,6 +57,12 @@ static void open_pair_with(struct pair *p, const struct transport_ops *ops, enum
 	}
 	flow_free(&flow);
 	json_decref(params);
+}
+
+static void open_pair_with(struct pair *p, const struct transport_ops *ops, enum poll_mode mode, const char *key,
+			   int64_t value)
+{
+	open_pair_as(p, ops, mode, json_pack("{s:I}", key, (json_int_t)value));
 }
 
 static void open_pair(struct pair *p, const struct transport_ops *ops, enum poll_mode mode, int64_t sndbuf)
@@ -332,6 +339,61 @@ static struct worker *make_worker(struct pair *p, enum role role, const struct p
 	return w;
 }
 
+static int take(struct udp *t, uint32_t *seq)
+{
+	int rc = 0;
+
+	for (int i = 0; i < 100 && !rc; i++) {
+		rc = udp_poll_recv(t, seq);
+		if (!rc)
+			wait_readable(t->receiver[t->next].fd);
+	}
+	return rc;
+}
+
+/* A message counts once, when all receivers have it, also after one that one of them has lost. */
+static void test_udp_receivers(enum poll_mode mode, const char *group)
+{
+	struct pair p;
+	struct udp *source, *sink;
+	struct err e = ERR_INIT;
+	uint32_t seq = 99;
+	char lost[SIZE];
+
+	open_pair_as(&p, &udp_transport, mode, json_pack("{s:i, s:s}", "receivers", 3, "group", group));
+	connect_pair(&p);
+	source = (struct udp *)p.side[ROLE_SOURCE];
+	sink = (struct udp *)p.side[ROLE_SINK];
+	is_int(source->copies, strcmp(group, "none") ? 1 : 3, "group %s: datagrams of a message", group);
+	is_int(udp_poll_recv(sink, &seq), 0, "there is no message yet");
+	for (uint32_t i = 0; i < 2; i++) {
+		is_int(udp_post(source, i, true), 0, "message %u goes to all", i);
+		is_int(take(sink, &seq), 1, "and arrives");
+		is_int(seq, i, "by its number");
+		is_int(udp_poll_recv(sink, &seq), 0, "once");
+	}
+	is_int(udp_post(source, 2, true), 0, "the next one goes to all");
+	wait_readable(sink->receiver[2].fd);
+	is_int(recv(sink->receiver[2].fd, lost, SIZE, 0), SIZE, "the third receiver loses it");
+	for (int i = 0; i < 3; i++)
+		is_int(udp_poll_recv(sink, &seq), 0, "so it does not arrive");
+	is_int(udp_post(source, 3, true), 0, "the one after it goes to all");
+	is_int(take(sink, &seq), 1, "and arrives");
+	is_int(seq, 3, "by its number");
+	udp_post(source, 4, true);
+	is_int(p.ops->prepare(p.side[ROLE_SINK], &e), 0, "the next repetition");
+	is_int(p.ops->prepare(p.side[ROLE_SOURCE], &e), 0, "begins");
+	is_int(udp_poll_recv(sink, &seq), 0, "without what was left");
+	udp_post(source, 0, true);
+	is_int(take(sink, &seq), 1, "and messages arrive");
+	is_int(seq, 0, "from the first on");
+	udp_post(sink, 0, true);
+	for (int i = 0, rc = 0; i < 100 && !rc; i++, wait_readable(source->end.fd))
+		rc = udp_poll_recv(source, &seq);
+	is_int(seq, 0, "the answer is one datagram");
+	close_pair(&p);
+}
+
 static void test_udp_loss(enum poll_mode mode, const char *name)
 {
 	static int64_t subm[TRIPS], back[TRIPS];
@@ -434,6 +496,10 @@ int main(void)
 	test_tcp_full(POLL_EVENT);
 	test_tcp_gone();
 	test_udp_stranger();
+	for (int mode = POLL_BUSY; mode <= POLL_ADAPTIVE; mode++) {
+		test_udp_receivers((enum poll_mode)mode, "none");
+		test_udp_receivers((enum poll_mode)mode, "239.255.77.1");
+	}
 	test_udp_loss(POLL_BUSY, "busy");
 	test_udp_loss(POLL_EVENT, "event");
 	test_udp_loss(POLL_ADAPTIVE, "adaptive");

@@ -245,9 +245,10 @@ registered() {
 		  - {recv_queue: srq, kernel: pingpong, qp: ud, connect: rdmacm, answer: 1KiB}
 		  - {kernel: pingpong, size: 100B, answer: [3KiB, 8B], op: [send, write_imm]}
 		  - {recv_queue: srq, kernel: pingpong, queue_pairs: 5, recv_depth: 7, qp: [rc, uc], poll: [busy, event]}
+		  - {recv_queue: srq, kernel: pingpong, qp: ud, op: send, receivers: 3, group: [none, 239.255.77.1], poll: [busy, event]}
 	YAML
 	sed -i '/settings:/s/kernel: oneway, //; /settings:/s/burst: 20, //' receives.yaml
-	all_arrive receives 15
+	all_arrive receives 19
 	assert_eq "$(json "$run_dir/points/0011/point.json" '[d["granted"][s]["queue_pairs"] for s in ("source", "sink")]')" "[5, 5]"
 	assert_eq "$(json "$run_dir/points/0005/point.json" \
 		'[[d["granted"][s][k] for k in ("recv_queue", "regions_recv")] + [d["granted"][s]["recv_sge"] >= 4] for s in ("source", "sink")]')" \
@@ -386,6 +387,11 @@ registered() {
 		queue_pairs=2 connect=rdmacm|queue_pairs 2 and connect rdmacm
 		queue_pairs=2|queue_pairs 2 and recv_queue qp
 		queue_pairs=2 recv_queue=srq|queue_pairs 2 and several messages in flight
+		receivers=2|receivers 2, group 'none' and qp rc, connect plain: only datagrams have no connection
+		group=239.1.2.3 qp=ud connect=rdmacm|use qp ud, connect plain
+		group=192.0.2.1 qp=ud|group must be none or the IPv4 address of a multicast group
+		receivers=2 qp=ud op=send_imm|use op send, recv_queue srq
+		receivers=2 qp=ud op=send recv_queue=srq|use kernel pingpong, signal_every 1
 		inline=maybe|inline must be off, on, or a number of bytes
 	END
 }

@@ -20,8 +20,10 @@ enum socket_bypass { BYPASS_NO, BYPASS_EXPECTED };
 struct socket_settings {
 	char source_address[OPT_STR_MAX], sink_address[OPT_STR_MAX];
 	int64_t sink_port, busy_poll, wait_limit, sndbuf, rcvbuf;
-	bool nodelay; /* tcp */
-	int bypass;   /* enum socket_bypass; tcp, udp */
+	bool nodelay;		 /* tcp */
+	int bypass;		 /* enum socket_bypass; tcp, udp */
+	int64_t receivers;	 /* udp */
+	char group[OPT_STR_MAX]; /* udp; "none" */
 };
 
 struct socket_address {
@@ -143,6 +145,11 @@ bool sockets_is_greeting(const struct socket_end *s, const void *data, size_t si
 /* To be called between sockets_meet_*() and the first message: sets the socket's options, and
  * prepares waiting. */
 int sockets_ready(struct socket_end *s, struct err *e);
+
+/* Is it the IPv4 address of a multicast group? What to say if not, with the quoted text. */
+bool socket_group_is(const char *text);
+#define GROUP_REFUSED                                                                                                  \
+	"group must be none or the IPv4 address of a multicast group, 224.0.0.0 to 239.255.255.255, not %s"
 
 /* --- used by both files --- */
 

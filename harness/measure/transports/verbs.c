@@ -50,7 +50,7 @@ static int interpret(struct verbs *t, struct err *e)
 		return err_set(e, -EINVAL, STATUS_USAGE, "verbs", NULL, "the settings contradict each other: %s", why);
 	t->kind = &verbs_kinds[s->qp];
 	t->operation = &verbs_operations[s->op];
-	t->setup = setups[s->connect];
+	t->setup = verbs_has_group(s) ? &verbs_setup_group : setups[s->connect];
 	t->retry = (struct verbs_retry){.timeout = (uint8_t)s->ack_timeout,
 					.retry_cnt = (uint8_t)s->retry_cnt,
 					.rnr_retry = (uint8_t)s->rnr_retry,
@@ -230,6 +230,7 @@ static int verbs_prepare(struct transport *transport, struct err *e)
 	t->is_filled = true;
 	if (t->carrier == VERBS_UNNUMBERED)
 		t->recv.taken = 0;
+	t->recv.copies = t->recv.copy_of = 0;
 	verbs_remote_prepare(t);
 	verbs_cq_acknowledge(&t->send_cq);
 	verbs_cq_acknowledge(&t->recv_cq);
@@ -251,6 +252,10 @@ static void grant_queues(const struct verbs *t, json_t *granted)
 	json_object_set_new(granted, "qp_num", json_integer(t->qp->qp_num));
 	json_object_set_new(granted, "peer_qp_num", json_integer(t->peer_qp_num));
 	json_object_set_new(granted, "queue_pairs", json_integer(t->pair_count));
+	if (verbs_has_receivers(&t->settings)) {
+		json_object_set_new(granted, "receivers", json_integer(t->pair_count));
+		json_object_set_new(granted, "group", json_string(t->settings.group));
+	}
 	json_object_set_new(granted, "depth_send", json_integer(t->send_ring.depth ? t->cap.max_send_wr : 0));
 	json_object_set_new(granted, "recv_queue", json_string(t->srq.srq ? "srq" : "qp"));
 	json_object_set_new(granted, "depth_recv", json_integer(t->recv_ring.depth ? cap.max_recv_wr : 0));

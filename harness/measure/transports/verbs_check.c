@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/text.h"
+#include "measure/transports/sockets.h"
 #include "measure/transports/verbs_device.h"
 #include "measure/transports/verbs_settings.h"
 
@@ -252,6 +253,36 @@ static int check_pairs(const struct check *c, char *why, size_t why_size)
 	return -EINVAL;
 }
 
+/* Copies of a message are told by the number in its payload, and only one message may be in flight. */
+static int check_copies(const struct check *c, char *why, size_t why_size)
+{
+	char quoted[TEXT_QUOTE_MAX], what[96];
+
+	if (!verbs_has_receivers(c->s))
+		return 0;
+	snprintf(what, sizeof(what), "receivers %lld, group %s", (long long)c->s->receivers,
+		 text_quote(c->s->group, quoted, sizeof(quoted)));
+	if (verbs_has_group(c->s) && !socket_group_is(c->s->group))
+		snprintf(why, why_size, GROUP_REFUSED, quoted);
+	else if (c->s->qp != VERBS_UD || c->s->connect != VERBS_PLAIN)
+		snprintf(why, why_size,
+			 "%s and qp %s, connect %s: only datagrams have no connection; use qp ud, connect plain", what,
+			 verbs_kinds[c->s->qp].name, verbs_connect_names[c->s->connect]);
+	else if (c->s->op != VERBS_SEND || c->s->recv_queue != VERBS_RECV_SRQ)
+		snprintf(why, why_size,
+			 "%s: messages carry their numbers, and one queue has all receive requests; use op send, "
+			 "recv_queue srq",
+			 what);
+	else if (!c->config->duplex || c->config->is_stream || c->config->acknowledges || c->s->signal_every > 1)
+		snprintf(why, why_size,
+			 "%s: a message goes to all when the one before is answered; use kernel pingpong, "
+			 "signal_every 1",
+			 what);
+	else
+		return 0;
+	return -EINVAL;
+}
+
 /* The receiver must know in advance where the last bytes of a message will be. */
 static int check_answer(const struct check *c, char *why, size_t why_size)
 {
@@ -267,8 +298,8 @@ static int check_answer(const struct check *c, char *why, size_t why_size)
 int verbs_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
 {
 	static int (*const checks[])(const struct check *, char *, size_t) = {
-	    check_connect, check_ud,	  check_operation, check_write,	   check_fetching, check_signals,
-	    check_inline,  check_numbers, check_empty,	   check_receives, check_answer,   check_pairs,
+	    check_connect, check_ud,	check_operation, check_write,  check_fetching, check_signals, check_inline,
+	    check_numbers, check_empty, check_receives,	 check_answer, check_pairs,    check_copies,
 	};
 	const struct check check = {settings, config};
 	int rc = 0;

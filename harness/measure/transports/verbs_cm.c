@@ -107,7 +107,8 @@ static struct rdma_cm_id *bind_any(struct verbs *t, const struct ifaddrs *list, 
 
 static int bind_port(struct verbs *t, struct err *e)
 {
-	bool is_given = strcmp(t->settings.gid_index, "auto") != 0;
+	const bool is_given = strcmp(t->settings.gid_index, "auto") != 0;
+	const bool is_group = verbs_has_group(&t->settings);
 	struct ifaddrs *list;
 
 	if (getifaddrs(&list))
@@ -118,14 +119,14 @@ static int bind_port(struct verbs *t, struct err *e)
 	freeifaddrs(list);
 	if (t->cm.id)
 		return 0;
-	return err_set(
-	    e, -EADDRNOTAVAIL, STATUS_IMPOSSIBLE, t->object, NULL,
-	    "connect rdmacm needs an IP address of this port%s, and there is none; give %s one, or use connect plain",
-	    is_given ? " that is the GID of gid_index" : "",
-	    t->port.netdev[0] ? t->port.netdev : "its network interface");
+	return err_set(e, -EADDRNOTAVAIL, STATUS_IMPOSSIBLE, t->object, NULL,
+		       "%s needs an IP address of this port%s, and there is none; give %s one%s",
+		       is_group ? "group" : "connect rdmacm", is_given ? " that is the GID of gid_index" : "",
+		       t->port.netdev[0] ? t->port.netdev : "its network interface",
+		       is_group ? "" : ", or use connect plain");
 }
 
-static int cm_open(struct verbs *t, struct err *e)
+static int open_channel(struct verbs *t, struct err *e)
 {
 	int rc;
 
@@ -138,7 +139,14 @@ static int cm_open(struct verbs *t, struct err *e)
 							   : bind_port(t, e);
 	if (rc)
 		rdma_destroy_event_channel(t->cm.channel);
-	else
+	return rc;
+}
+
+static int cm_open(struct verbs *t, struct err *e)
+{
+	const int rc = open_channel(t, e);
+
+	if (!rc)
 		t->context = t->cm.id->verbs;
 	return rc;
 }
@@ -352,6 +360,87 @@ static int wait_and_forget(struct verbs *t, enum rdma_cm_event_type wanted, cons
 		rdma_ack_cm_event(event);
 	return rc;
 }
+
+/* --- a multicast group --- */
+
+/*
+ * Both sides are members, as the connection manager tells only members where to send to, and with which key. The queue
+ * pairs are not its own, so they are attached here.
+ */
+static int group_join(struct verbs *t, struct err *e)
+{
+	const int64_t deadline = monotonic_ns() + VERBS_PATIENCE_NS;
+	struct sockaddr_in to = {.sin_family = AF_INET};
+	struct rdma_cm_event *event;
+	char operation[64];
+	int rc = open_channel(t, e);
+
+	if (rc)
+		return rc;
+	snprintf(operation, sizeof(operation), "join group %.40s", t->settings.group);
+	inet_pton(AF_INET, t->settings.group, &to.sin_addr);
+	rc = rdma_join_multicast(t->cm.id, (struct sockaddr *)&to, NULL)
+		 ? err_sys(e, -errno, t->object, operation)
+		 : wait_for(t, RDMA_CM_EVENT_MULTICAST_JOIN, operation, deadline, &event, e);
+	if (rc) {
+		e->status = STATUS_IMPOSSIBLE; /* of another group it may be possible */
+		cm_close(t);
+		return rc;
+	}
+	t->group.route = event->param.ud.ah_attr;
+	t->group.qp_num = event->param.ud.qp_num;
+	t->group.qkey = t->qkey = event->param.ud.qkey;
+	rdma_ack_cm_event(event);
+	return 0;
+}
+
+static int group_open(struct verbs *t, struct err *e)
+{
+	int rc = verbs_setup_plain.open(t, e);
+
+	if (rc)
+		return rc;
+	rc = group_join(t, e);
+	if (rc)
+		verbs_setup_plain.close(t);
+	return rc;
+}
+
+static int group_publish(struct verbs *t, json_t *address, struct err *e)
+{
+	return verbs_setup_plain.publish(t, address, e);
+}
+
+static int group_attach(struct verbs *t, struct err *e)
+{
+	for (; t->group.attached < t->pair_count; t->group.attached++) {
+		const int rc =
+		    ibv_attach_mcast(t->pairs[t->group.attached], &t->group.route.grh.dgid, t->group.route.dlid);
+
+		if (rc)
+			return err_sys(e, -abs(rc), t->object, "attach a queue pair to the multicast group");
+	}
+	return 0;
+}
+
+/* Messages go to the group, answers to the source. */
+static int group_connect(struct verbs *t, const json_t *peer, int64_t deadline, struct err *e)
+{
+	const int rc = verbs_setup_plain.connect(t, peer, deadline, e);
+
+	if (rc || t->config.role == ROLE_SINK)
+		return rc ? rc : group_attach(t, e);
+	ibv_destroy_ah(t->ah);
+	return verbs_aim(t, &t->group.route, t->group.qp_num, t->group.qkey, e);
+}
+
+static void group_close(struct verbs *t)
+{
+	cm_close(t);
+	verbs_setup_plain.close(t);
+}
+
+const struct verbs_setup verbs_setup_group = {group_open, group_publish, group_connect, group_close};
 
 /* --- queue pair states --- */
 

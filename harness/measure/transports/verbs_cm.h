@@ -12,4 +12,7 @@ extern const struct verbs_setup verbs_setup_cm;
  * device being removed? */
 bool verbs_cm_says_removed(struct verbs *t);
 
+/* For a `group`: as without the connection manager, which both sides also use to join the group. */
+extern const struct verbs_setup verbs_setup_group;
+
 #endif

@@ -434,6 +434,26 @@ int verbs_put_back(struct verbs *t)
 	return ++r->released == r->bulk_size ? verbs_post_released(t) : 0;
 }
 
+/* --- messages to several receivers --- */
+
+/* Copies of a message that was given up may still come. Those that are there are all taken, as who finds none may sleep
+ * until another one comes. */
+int verbs_take_copy(struct verbs *t, uint32_t *seq)
+{
+	struct verbs_recv *r = &t->recv;
+	int rc;
+
+	if (*seq > r->copy_of) {
+		r->copy_of = *seq;
+		r->copies = 0;
+	}
+	r->copies += *seq == r->copy_of;
+	if (*seq == r->copy_of && r->copies == r->receivers)
+		return 1;
+	rc = verbs_release(t);
+	return rc ? rc : verbs_poll_recv(t, seq);
+}
+
 /* --- a connection without a peer, whose set-up is measured --- */
 
 static int connect_with_itself(struct verbs *t, struct ibv_qp *qp)

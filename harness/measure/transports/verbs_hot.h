@@ -295,18 +295,22 @@ static inline int verbs_poll_memory(struct verbs *t, uint32_t *seq)
 	return 1;
 }
 
-/* For a message whose number is not in its immediate data. */
-static inline void verbs_take_number(struct verbs *t, uint32_t *seq)
+/* Cold: one of several copies of message `*seq` has arrived. Returns the same as poll_recv. */
+int verbs_take_copy(struct verbs *t, uint32_t *seq);
+
+/* For a message whose number is not in its immediate data. Returns the same as poll_recv. */
+static inline int verbs_take_number(struct verbs *t, uint32_t *seq)
 {
 	struct verbs_recv *r = &t->recv;
 	uint32_t number;
 
 	if (r->carrier == VERBS_UNNUMBERED) {
 		r->seq = *seq = r->taken++;
-		return;
+		return 1;
 	}
 	memcpy(&number, (const char *)verbs_recv_buffer(t) - sizeof(number), sizeof(number));
 	*seq = le32toh(number);
+	return verbs_unlikely(r->receivers > 0) ? verbs_take_copy(t, seq) : 1;
 }
 
 /* Likewise for received messages. */
@@ -325,7 +329,7 @@ static inline int verbs_take_recv(struct verbs *t, int n, const struct ibv_wc *w
 	r->held = true;
 	r->seq = *seq = ntohl(wc->imm_data);
 	if (verbs_unlikely(r->carrier != VERBS_IN_IMMEDIATE))
-		verbs_take_number(t, seq);
+		return verbs_take_number(t, seq);
 	return 1;
 }
 

@@ -94,7 +94,7 @@ static int64_t usual_recv_depth(const struct verbs *t)
 	const int64_t most = smaller(is_shared(t) ? p->max_srq_wr : p->max_qp_wr, p->max_cqe);
 	const int64_t depths = verbs_iwarp_is(t) && verbs_has_receives(t) ? IWARP_DEPTHS
 			       : t->config.is_stream			  ? STREAM_DEPTHS
-									  : 1;
+									  : t->settings.receivers;
 	const int64_t wanted = smaller(depths * t->config.depth, most);
 
 	return wanted > t->config.depth ? wanted : t->config.depth;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "common/err.h"
+#include "common/or_abort.h"
 #include "measure/instrument/device_clock.h"
 #include "measure/transports/verbs_hot.h"
 #include "measure/transports/verbs_limits.h"
@@ -130,6 +131,25 @@ void verbs_fill_retry(const struct verbs *t, struct ibv_qp_attr *a)
 	a->min_rnr_timer = t->retry.min_rnr_timer;
 }
 
+/* All of a message's datagrams are posted at once, from the same memory. */
+static void aim_copies(struct verbs *t)
+{
+	const uint32_t more = verbs_has_group(&t->settings) || t->config.role == ROLE_SINK ? 0 : t->pair_count - 1;
+	struct verbs_send *s = &t->send;
+
+	if (!verbs_has_receivers(&t->settings) || !more)
+		return;
+	s->copies = or_abort(calloc(more, sizeof(*s->copies)));
+	for (uint32_t i = 0; i < more; i++) {
+		s->copies[i] = s->wr;
+		s->copies[i].wr.ud.ah = t->ah;
+		s->copies[i].wr.ud.remote_qpn = t->peer_pairs[i + 1];
+		s->copies[i].send_flags = s->flags;
+		s->copies[i].next = i + 1 < more ? &s->copies[i + 1] : NULL;
+	}
+	s->wr.next = s->copies;
+}
+
 int verbs_aim(struct verbs *t, struct ibv_ah_attr *attr, uint32_t qp_num, uint32_t qkey, struct err *e)
 {
 	t->ah = ibv_create_ah(t->pd, attr);
@@ -138,6 +158,7 @@ int verbs_aim(struct verbs *t, struct ibv_ah_attr *attr, uint32_t qp_num, uint32
 	t->send.remote_first = (uintptr_t)t->ah;
 	t->send.wr.wr.ud.remote_qpn = qp_num;
 	t->send.wr.wr.ud.remote_qkey = qkey;
+	aim_copies(t);
 	return 0;
 }
 
@@ -255,10 +276,12 @@ static void pairs_close(struct verbs *t)
 /* Those in addition to the first one. */
 static int pairs_open(struct verbs *t, struct err *e)
 {
+	const bool is_several = verbs_has_receivers(&t->settings);
+	const uint32_t pairs = (uint32_t)(is_several ? t->settings.receivers : t->settings.queue_pairs);
 	struct ibv_qp_cap cap;
 
 	t->pairs[0] = t->qp;
-	for (t->pair_count = 1; t->pair_count < (uint32_t)t->settings.queue_pairs; t->pair_count++) {
+	for (t->pair_count = 1; t->pair_count < pairs; t->pair_count++) {
 		struct ibv_qp *qp = create_qp(t, t->cap.max_inline_data, &cap);
 		const int rc = qp ? 0 : -errno;
 
@@ -297,7 +320,7 @@ static void prepare_send(struct verbs *t)
 	s->qp = t->qp;
 	s->pairs = t->pairs;
 	s->pair_count = t->pair_count;
-	s->prepares = t->carrier == VERBS_IN_OPERANDS || t->pair_count > 1;
+	s->prepares = t->carrier == VERBS_IN_OPERANDS || t->settings.queue_pairs > 1;
 	s->first = (uintptr_t)t->send_ring.memory.data;
 	s->stride = t->send_ring.stride;
 	s->mask = t->send_ring.slots - 1;
@@ -330,6 +353,8 @@ static void prepare_recv(struct verbs *t)
 	r->sge.length = (uint32_t)(t->kind->grh_bytes + (size_t)transport_received_bytes(&t->config));
 	r->sge.lkey = verbs_ring_lkey(&t->recv_ring, 0);
 	r->srq = t->srq.srq;
+	if (verbs_has_receivers(&t->settings) && t->config.role == ROLE_SINK)
+		r->receivers = t->pair_count;
 	r->wr.sg_list = &r->sge;
 	r->wr.num_sge = op->is_write ? 0 : 1; /* a write contains its own target address */
 }
@@ -414,10 +439,19 @@ close_setup:
 	return rc;
 }
 
+/* A queue pair that is attached to a group cannot be destroyed. */
+static void verbs_detach(struct verbs *t)
+{
+	while (t->group.attached > 0)
+		ibv_detach_mcast(t->pairs[--t->group.attached], &t->group.route.grh.dgid, t->group.route.dlid);
+}
+
 void verbs_resources_close(struct verbs *t)
 {
+	verbs_detach(t);
 	if (t->ah)
 		ibv_destroy_ah(t->ah);
+	free(t->send.copies);
 	pairs_close(t);
 	verbs_list_close(t);
 	verbs_return_close(t);

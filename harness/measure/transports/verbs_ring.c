@@ -20,7 +20,10 @@ static size_t slot_bytes(const struct verbs *t)
  */
 static uint32_t send_requests(const struct verbs *t)
 {
-	return (uint32_t)(t->config.depth + (t->settings.signal_every > 1 ? t->settings.signal_every : 0));
+	const int64_t messages = t->config.depth + (t->settings.signal_every > 1 ? t->settings.signal_every : 0);
+
+	/* Of a message to several receivers, only the first datagram is signalled. */
+	return (uint32_t)((messages + (t->settings.receivers > 1)) * t->settings.receivers);
 }
 
 /* The buffer of a message is found by masking its number. */

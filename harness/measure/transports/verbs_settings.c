@@ -86,6 +86,20 @@ const struct opt verbs_options[] = {
      .max = VERBS_QUEUE_PAIRS_MAX,
      .help = "queue pairs between the two sides, used in turn, which share the receive queue and the completion queues "
 	     "(round trips, recv_queue srq)"},
+    {.name = "receivers",
+     FIELD(receivers),
+     .type = OPT_INT,
+     .deflt = "1",
+     .min = 1,
+     .max = VERBS_QUEUE_PAIRS_MAX,
+     .help = "queue pairs of the sink that each get every message, which has arrived when all of them have it (round "
+	     "trips, qp ud, recv_queue srq)"},
+    {.name = "group",
+     FIELD(group),
+     .type = OPT_STR,
+     .deflt = "none",
+     .help = "none: a datagram to each receiver; or the IPv4 address of a multicast group, joined by the RDMA "
+	     "connection manager, which gets one (qp ud)"},
     {.name = "recv_sge",
      FIELD(recv_sge),
      .type = OPT_INT,
@@ -258,6 +272,16 @@ void verbs_traits(const void *settings, struct transport_traits *out)
 	out->signal_every = (uint32_t)s->signal_every;
 	out->device[ROLE_SOURCE] = verbs_device_of(s, ROLE_SOURCE);
 	out->device[ROLE_SINK] = verbs_device_of(s, ROLE_SINK);
+}
+
+bool verbs_has_group(const struct verbs_settings *s)
+{
+	return strcmp(s->group, "none") != 0;
+}
+
+bool verbs_has_receivers(const struct verbs_settings *s)
+{
+	return s->receivers > 1 || verbs_has_group(s);
 }
 
 int verbs_number(const char *text, int min, int max)

@@ -35,14 +35,16 @@ struct verbs_settings {
 	int op;			   /* enum verbs_op */
 	char inlined[OPT_STR_MAX]; /* "off", "on", or the maximum number of bytes */
 	int64_t signal_every;
-	int64_t buffers;     /* of the sender; 0: as many as depth */
-	int64_t recv_depth;  /* 0: depth */
-	int recv_queue;	     /* enum verbs_recv_queue */
-	int64_t recv_sge;    /* maximum number of scatter/gather entries of a receive request; one is used */
-	int64_t queue_pairs; /* used in turn, with one shared receive queue and the same completion queues */
-	int64_t regions;     /* number of memory regions in which the receive buffers are registered */
-	int returns;	     /* enum verbs_return */
-	int64_t rd_atomic;   /* 0: as many as depth and the devices allow */
+	int64_t buffers;	 /* of the sender; 0: as many as depth */
+	int64_t recv_depth;	 /* 0: depth */
+	int recv_queue;		 /* enum verbs_recv_queue */
+	int64_t recv_sge;	 /* maximum number of scatter/gather entries of a receive request; one is used */
+	int64_t queue_pairs;	 /* used in turn, with one shared receive queue and the same completion queues */
+	int64_t receivers;	 /* queue pairs of the sink that each get every datagram */
+	char group[OPT_STR_MAX]; /* "none", or the multicast group that they are in */
+	int64_t regions;	 /* number of memory regions in which the receive buffers are registered */
+	int returns;		 /* enum verbs_return */
+	int64_t rd_atomic;	 /* 0: as many as depth and the devices allow */
 	int64_t rnr_retry, rnr_timer, retry_cnt, ack_timeout, sl;
 	bool huge_pages;
 	char device[OPT_STR_MAX];				   /* or "auto" */
@@ -54,6 +56,10 @@ struct verbs_settings {
 
 /* The name of a side's device; "auto" if none is set. */
 const char *verbs_device_of(const struct verbs_settings *s, enum role role);
+
+/* Does each message go to several queue pairs, or to a multicast group? */
+bool verbs_has_group(const struct verbs_settings *s);
+bool verbs_has_receivers(const struct verbs_settings *s);
 
 /* -1 for "auto"; a number in [min, max]; or -EINVAL. */
 int verbs_number(const char *text, int min, int max);

@@ -90,6 +90,8 @@ struct verbs_send {
 	/* Of several queue pairs: all of them, and the one in use. */
 	struct ibv_qp *const *pairs;
 	uint32_t pair_count, pair;
+	/* Of several receivers: the datagrams to all but the first, linked behind `wr`. */
+	struct ibv_send_wr *copies;
 };
 
 /* A send request in a list of several. */
@@ -115,6 +117,8 @@ struct verbs_recv {
 	uint32_t slot_of_last, slot_of_seq; /* masks that select which of the two determines the message's slot */
 	uint32_t last, seq;		    /* of the message last received: the slot to release; its number */
 	bool held;			    /* it has not been released yet */
+	/* Of each message, its copies to be received; 0: it comes once. Those received so far, and of which message: */
+	uint32_t receivers, copies, copy_of;
 	/* Messages written to memory: */
 	bool may_lose;
 	uint32_t mask, taken; /* of slots; messages so far (in this repetition if they have no number) */
@@ -219,7 +223,12 @@ struct verbs {
 	struct ibv_qp_cap cap; /* as granted */
 	uint32_t psn, qkey;    /* this side's, random */
 	uint32_t peer_qp_num;
-	struct ibv_ah *ah;	       /* ud, of the peer */
+	struct ibv_ah *ah; /* ud, of the peer, or of the group */
+	struct {
+		uint32_t attached; /* queue pairs */
+		struct ibv_ah_attr route;
+		uint32_t qp_num, qkey;
+	} group;
 	struct device_counter counter; /* of the device's clock */
 	bool is_filled;		       /* the receive queue was filled by the first prepare() */
 	struct verbs_cm cm;
