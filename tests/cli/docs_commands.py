@@ -133,6 +133,8 @@ NEEDS = {
         "tests/vm/guest --no-rdma --cpus 3 --nodes 1 -- sh -c 'tests/vm/hold-events; tests/bench/explain-truth build/kblat --quiet --messages 400000'",
         "tests/vm/siw && tests/vm/guest -- bats tests/vm/siw.bats",
         "tests/vm/pair --env KBLAT=$PWD/build/kblat -- bats tests/vm/links.bats",
+        "tests/vm/kernel-ab --count-time --boots 4 --runs 1 6.1.0-47-amd64 6.1.0-56-amd64 experiments/quickstart -- "
+        "--only transport=shmem --set poll=event --set source_cpu=0 --set sink_cpu=0",
         "tests/vm/kernel-series --count-time 6.1.0-47-amd64 6.1.0-50-amd64 6.1.0-56-amd64 6.1.0-56-rt-amd64 experiments/quickstart -- "
         "--only transport=shmem --set poll=event --set source_cpu=0 --set sink_cpu=0",
         "tests/vm/guest --in-memory --timeout 3600 --out runs -- build/kblat reproduce FILE --run --out runs/again", "make reproduce-thesis",
