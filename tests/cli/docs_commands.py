@@ -37,6 +37,7 @@ RUN = {
     "build/kblat run experiments/via": ("{} --dry-run", 0),
     "build/kblat run experiments/libraries --quick --only size=64B": ("{} --dry-run", 0),
     "build/kblat run experiments/libraries/pairs --quick": ("{} --dry-run", 0),
+    "build/kblat run experiments/observatory/jucx --quick --only size=64B --set warmup=20000": ("{} --dry-run", 0),
     "build/kblat run experiments/thesis/oneway-busy --set environment=none": ("{} --dry-run", 0),
     "build/kblat run config.json --dry-run": ("", 0),
     "build/kblat run config.json --quick": ("{} --dry-run", 0),
