@@ -67,13 +67,17 @@ enum { EXPERIMENT, VERDICT, CLAIM, SOURCE, MEASURED, WHY, COLUMNS };
 static void put_claim(struct table *t, const struct page *p, const struct claim_verdict *claim)
 {
 	const size_t row = table_row(t), first = COLUMNS - t->columns;
+	const char *whose = claim_origin_names[claim->origin];
+	const bool says_whose = claim->origin != CLAIM_OF_SOURCE && strncmp(claim->source, whose, strlen(whose)) != 0;
 	char *why = why_and_cases(p, claim);
 
 	if (!first)
 		table_text(t, EXPERIMENT, row, "%s", claim->experiment);
 	table_verdict(t, VERDICT - first, row, tones[claim->verdict], claim_outcome_names[claim->verdict]);
 	table_text(t, CLAIM - first, row, "%s", claim->claim);
-	table_remark(t, CLAIM - first, row, "%s%s%s", claim->id, *claim->source ? "; " : "", claim->source);
+	/* Whose it is, unless it is the source's, or `source` says so. */
+	table_remark(t, CLAIM - first, row, "%s%s%s%s%s", claim->id, says_whose ? "; " : "", says_whose ? whose : "",
+		     *claim->source ? "; " : "", claim->source);
 	table_text(t, SOURCE - first, row, "%s", claim->measured_by_source);
 	table_text(t, MEASURED - first, row, "%s", claim->measured);
 	table_remark(t, MEASURED - first, row, "%s: %s", claim->metric, claim->wanted);
