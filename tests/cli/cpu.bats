@@ -118,8 +118,10 @@ move_endpoints() {
 	echo "$output"
 	run_dir=${lines[-1]}
 	# A share that the scheduler gives is not a speed: a polling sink has at least a fifth of its CPU whatever else runs.
-	assert_eq "$(json "$run_dir/summary.json" '[(p["outcome"], p["valid"], p["work"]["slowdown"] > 0.2) for p in d["points"]]')" \
-		"[('completed', True, True), ('completed', True, True)]"
+	assert_eq "$(json "$run_dir/summary.json" '[(p["outcome"], p["work"]["slowdown"] > 0.2) for p in d["points"]]')" \
+		"[('completed', True), ('completed', True)]"
+	# With sanitizers, there may be page faults in an interval.
+	assert_eq "$(json "$run_dir/summary.json" '[r for p in d["points"] for r in p["reasons"] if "page fault" not in r]')" "[]"
 	assert_eq "$(json "$run_dir/points/0001/rep-00/counters.json" 'd["sink"]["cpu_ns"] < d["sink"]["work_ns"] / 2')" True
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
