@@ -204,6 +204,14 @@ registered() {
 		'sorted(d["placement"][side]["cpu"] for side in ("source", "sink"))')" "[2, 3]"
 }
 
+@test "a message to a multicast group is one datagram, which each receiver gets" {
+	spec_of group <<-'YAML'
+		  - {recv_queue: srq, kernel: pingpong, qp: ud, op: send, receivers: 3, group: 239.255.77.1, poll: [busy, event]}
+	YAML
+	sed -i '/settings:/s/kernel: oneway, //; /settings:/s/burst: 20, //' group.yaml
+	all_arrive group 2
+}
+
 @test "endpoints that are started inside a cpuset are pinned to its CPUs" {
 	grep -q cpuset /sys/fs/cgroup/cgroup.controllers || skip "cgroup version 1"
 	mkdir -p /sys/fs/cgroup/lab
@@ -245,10 +253,10 @@ registered() {
 		  - {recv_queue: srq, kernel: pingpong, qp: ud, connect: rdmacm, answer: 1KiB}
 		  - {kernel: pingpong, size: 100B, answer: [3KiB, 8B], op: [send, write_imm]}
 		  - {recv_queue: srq, kernel: pingpong, queue_pairs: 5, recv_depth: 7, qp: [rc, uc], poll: [busy, event]}
-		  - {recv_queue: srq, kernel: pingpong, qp: ud, op: send, receivers: 3, group: [none, 239.255.77.1], poll: [busy, event]}
+		  - {recv_queue: srq, kernel: pingpong, qp: ud, op: send, receivers: 3, poll: [busy, event]}
 	YAML
 	sed -i '/settings:/s/kernel: oneway, //; /settings:/s/burst: 20, //' receives.yaml
-	all_arrive receives 19
+	all_arrive receives 17
 	assert_eq "$(json "$run_dir/points/0011/point.json" '[d["granted"][s]["queue_pairs"] for s in ("source", "sink")]')" "[5, 5]"
 	assert_eq "$(json "$run_dir/points/0005/point.json" \
 		'[[d["granted"][s][k] for k in ("recv_queue", "regions_recv")] + [d["granted"][s]["recv_sge"] >= 4] for s in ("source", "sink")]')" \
