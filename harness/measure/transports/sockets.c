@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -34,6 +35,18 @@ static bool is_wildcard(const struct sockaddr_storage *addr)
 	if (addr->ss_family == AF_INET)
 		return ((const struct sockaddr_in *)addr)->sin_addr.s_addr == htonl(INADDR_ANY);
 	return IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)addr)->sin6_addr);
+}
+
+bool socket_has_group(const char *group)
+{
+	return strcmp(group, NO_GROUP) != 0;
+}
+
+bool socket_group_is(const char *group)
+{
+	struct in_addr a;
+
+	return inet_pton(AF_INET, group, &a) == 1 && IN_MULTICAST(ntohl(a.s_addr));
 }
 
 bool sockets_parse(const char *text, uint16_t port, struct socket_address *a)

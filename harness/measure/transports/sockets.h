@@ -146,8 +146,11 @@ bool sockets_is_greeting(const struct socket_end *s, const void *data, size_t si
  * prepares waiting. */
 int sockets_ready(struct socket_end *s, struct err *e);
 
-/* Is it the IPv4 address of a multicast group? What to say if not, with the quoted text. */
-bool socket_group_is(const char *text);
+/* A setting `group`, of udp and verbs: is there one? Is it the IPv4 address of a multicast group? What to say if not, with the
+ * quoted text. */
+#define NO_GROUP "none"
+bool socket_has_group(const char *group);
+bool socket_group_is(const char *group);
 #define GROUP_REFUSED                                                                                                  \
 	"group must be none or the IPv4 address of a multicast group, 224.0.0.0 to 239.255.255.255, not %s"
 

@@ -9,8 +9,6 @@
 #include "common/text.h"
 #include "measure/transports/udp_hot.h"
 
-#define NO_GROUP "none"
-
 static const struct opt udp_options[] = {
     SOCKET_OPTIONS,
     SOCKET_CALL_OPTIONS,
@@ -38,21 +36,9 @@ int udp_recv_other(struct udp *t, ssize_t n, uint32_t *seq)
 
 /* --- several receivers --- */
 
-static bool has_group(const struct socket_settings *s)
-{
-	return strcmp(s->group, NO_GROUP) != 0;
-}
-
 static bool is_several(const struct socket_settings *s)
 {
-	return s->receivers > 1 || has_group(s);
-}
-
-bool socket_group_is(const char *text)
-{
-	struct in_addr a;
-
-	return inet_pton(AF_INET, text, &a) == 1 && IN_MULTICAST(ntohl(a.s_addr));
+	return s->receivers > 1 || socket_has_group(s->group);
 }
 
 static int check_receivers(const struct socket_settings *s, const struct transport_config *config, char *why,
@@ -62,9 +48,9 @@ static int check_receivers(const struct socket_settings *s, const struct transpo
 
 	if (!is_several(s))
 		return 0;
-	if (has_group(s) && !socket_group_is(s->group))
+	if (socket_has_group(s->group) && !socket_group_is(s->group))
 		snprintf(why, why_size, GROUP_REFUSED, text_quote(s->group, quoted, sizeof(quoted)));
-	else if (has_group(s) && strchr(s->source_address, ':'))
+	else if (socket_has_group(s->group) && strchr(s->source_address, ':'))
 		snprintf(why, why_size, "group %s and source_address %s: the group is of IPv4", s->group,
 			 s->source_address);
 	else if (!config->duplex || config->is_stream || config->acknowledges)
@@ -243,13 +229,15 @@ static void udp_drain(struct udp *t, int fd)
 
 static int udp_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
 {
-	const int rc = config->size <= UDP_SIZE_MAX ? sockets_check(settings, config, why, why_size) : 0;
+	int rc;
 
-	if (config->size <= UDP_SIZE_MAX)
-		return rc ? rc : check_receivers(settings, config, why, why_size);
-	snprintf(why, why_size, "size %lld and transport udp: a datagram holds at most %d bytes",
-		 (long long)config->size, UDP_SIZE_MAX);
-	return -EINVAL;
+	if (config->size > UDP_SIZE_MAX) {
+		snprintf(why, why_size, "size %lld and transport udp: a datagram holds at most %d bytes",
+			 (long long)config->size, UDP_SIZE_MAX);
+		return -EINVAL;
+	}
+	rc = sockets_check(settings, config, why, why_size);
+	return rc ? rc : check_receivers(settings, config, why, why_size);
 }
 
 static void udp_traits(const void *settings, struct transport_traits *out)
@@ -286,7 +274,7 @@ static int udp_open(const struct transport_config *config, const void *settings,
 	if (!is_several(s))
 		return 0;
 	t->receivers = s->receivers;
-	if (has_group(s))
+	if (socket_has_group(s->group))
 		sockets_parse(s->group, 0, &t->group);
 	rc = config->role == ROLE_SINK ? open_receivers(t, *address, e) : 0;
 	if (rc) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/units.h"
+#include "measure/transports/sockets.h"
 
 /* --- settings --- */
 
@@ -97,7 +98,7 @@ const struct opt verbs_options[] = {
     {.name = "group",
      FIELD(group),
      .type = OPT_STR,
-     .deflt = "none",
+     .deflt = NO_GROUP,
      .help = "none: a datagram to each receiver; or the IPv4 address of a multicast group, joined by the RDMA "
 	     "connection manager, which gets one (qp ud)"},
     {.name = "recv_sge",
@@ -276,7 +277,7 @@ void verbs_traits(const void *settings, struct transport_traits *out)
 
 bool verbs_has_group(const struct verbs_settings *s)
 {
-	return strcmp(s->group, "none") != 0;
+	return socket_has_group(s->group);
 }
 
 bool verbs_has_receivers(const struct verbs_settings *s)
