@@ -230,7 +230,7 @@ struct ucx_kept {
 static __attribute__((noinline)) ucs_status_t keep_message(struct ucx *t, const void *data, size_t length,
 							   const ucp_am_recv_param_t *param)
 {
-	struct ucx_kept *kept, **end = &t->kept;
+	struct ucx_kept *kept;
 
 	if (length != t->frames.size || param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) {
 		frames_note(&t->frames, length == t->frames.size ? -ENOBUFS : -EMSGSIZE, "receive", NULL);
@@ -239,23 +239,28 @@ static __attribute__((noinline)) ucs_status_t keep_message(struct ucx *t, const 
 	kept = or_abort(malloc(sizeof(*kept) + length));
 	kept->next = NULL;
 	memcpy(kept->data, data, length);
-	if (t->kept)
-		end = &t->kept_last->next;
-	*end = t->kept_last = kept;
+	*(t->kept ? &t->kept_last->next : &t->kept) = kept;
+	t->kept_last = kept;
 	return UCS_OK;
+}
+
+static void drop_kept(struct ucx *t)
+{
+	struct ucx_kept *first = t->kept;
+
+	t->kept = first->next;
+	free(first);
 }
 
 void ucx_take_kept(struct ucx *t)
 {
 	while (t->kept && t->tail - t->head < t->mask) {
 		struct ucx_slot *slot = &t->slots[t->tail++ & t->mask];
-		struct ucx_kept *kept = t->kept;
 
-		memcpy(slot->data, kept->data, t->frames.size);
+		memcpy(slot->data, t->kept->data, t->frames.size);
 		slot->length = t->frames.size;
 		slot->is_full = true;
-		t->kept = kept->next;
-		free(kept);
+		drop_kept(t);
 	}
 }
 
@@ -372,17 +377,13 @@ int ucx_let_go(struct ucx *t, void *request, const char *operation)
 static int put_in_two(struct ucx *t, const char *buffer, uint64_t remote)
 {
 	const size_t first = t->window.target.size - WINDOW_TURN;
-	int rc = 0;
+	const int rc = ucx_let_go(t, ucx_library.put_nbx(t->ep, buffer, first, remote, t->rkey, &plain), "put");
 
-	if (first) {
-		rc = ucx_let_go(t, ucx_library.put_nbx(t->ep, buffer, first, remote, t->rkey, &plain), "put");
-		if (!rc)
-			ucx_library.worker_fence(t->worker);
-	}
-	return rc ? rc
-		  : ucx_let_go(t,
-			       ucx_library.put_nbx(t->ep, buffer + first, WINDOW_TURN, remote + first, t->rkey, &plain),
-			       "put");
+	if (rc)
+		return rc;
+	ucx_library.worker_fence(t->worker);
+	return ucx_let_go(t, ucx_library.put_nbx(t->ep, buffer + first, WINDOW_TURN, remote + first, t->rkey, &plain),
+			  "put");
 }
 
 /* Operation n of this repetition. A compare and swap expects what the ones before it have left, and adds 1, too; what it
@@ -677,12 +678,8 @@ static void ucx_close(struct transport *transport)
 		ucx_library.mem_unmap(t->context, t->memory);
 	if (t->context)
 		ucx_library.cleanup(t->context);
-	while (t->kept) {
-		struct ucx_kept *next = t->kept->next;
-
-		free(t->kept);
-		t->kept = next;
-	}
+	while (t->kept)
+		drop_kept(t);
 	free(t->slots);
 	free(t->requests);
 	memory_free(&t->slot_memory);
