@@ -34,16 +34,24 @@ static void filter_want(struct filter *f, const char *key, json_t *value)
 	json_array_append_new(values, value);
 }
 
+/* The key of a setting, of all flows or of the one that is named. Returns `key`. */
+static char *flow_setting_key(const struct opt *row, const char *flow, char *key, size_t size)
+{
+	char plain[64];
+
+	snprintf(key, size, "%s%s%s", flow, *flow ? "." : "", opt_key(row, plain, sizeof(plain)));
+	return key;
+}
+
 static void filter_read_as(void *arg, const struct opt *row, const char *kind, const char *name)
 {
-	char key[FLOW_NAME_MAX + 64], plain[64], why[sizeof(((struct filter *)0)->why)];
+	char key[FLOW_NAME_MAX + 64], why[sizeof(((struct filter *)0)->why)];
 	struct filter *f = arg;
 	json_t *value = opt_parse(row, f->value, why, sizeof(why));
 
 	(void)kind, (void)name;
-	snprintf(key, sizeof(key), "%s%s%s", f->flow, *f->flow ? "." : "", opt_key(row, plain, sizeof(plain)));
 	if (value)
-		filter_want(f, key, value);
+		filter_want(f, flow_setting_key(row, f->flow, key, sizeof(key)), value);
 	else if (!*f->why)
 		memcpy(f->why, why, sizeof(why));
 }
@@ -149,10 +157,10 @@ struct values {
 static void gather_values(void *arg, const struct opt *row, const char *kind, const char *name)
 {
 	struct values *v = arg;
-	char key[FLOW_NAME_MAX + 64], plain[64], text[128];
+	char key[FLOW_NAME_MAX + 64], text[128];
 
 	(void)kind, (void)name;
-	snprintf(key, sizeof(key), "%s%s%s", v->flow, *v->flow ? "." : "", opt_key(row, plain, sizeof(plain)));
+	flow_setting_key(row, v->flow, key, sizeof(key));
 	for (size_t i = 0; i < v->spec->point_count; i++) {
 		const json_t *value = json_object_get(v->spec->point[i].params, key);
 
