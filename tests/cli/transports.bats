@@ -53,8 +53,7 @@ keeps_all() {
 		  - {transport: [zeromq, tcp], poll: event}
 	YAML
 	LD_LIBRARY_PATH=$PWD run "$KBLAT" run missing.yaml --no-state --out "$T/runs"
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_measured
 	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "libzmq.so.5: cannot load: $PWD/libzmq.so.5: file too short; install the package libzmq5"
 	run_dir=$(tail -n 1 <<<"$output")
 	assert_eq "$(completed)" 1
@@ -124,8 +123,7 @@ keeps_all() {
 	YAML
 	preload="$(ldd "$KBLAT" | awk '/libasan/ { printf "%s:", $3 }')$PWD/forks.so"
 	run "$KBLAT" run f.yaml --no-state --out runs --source "env LD_PRELOAD=$preload" --sink "env LD_PRELOAD=$preload"
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_measured
 	run_dir=${lines[-1]}
 	assert_eq "$(completed)" 5
 	check_counters 'source["posted"], sink["received"], source["bad_payloads"] + sink["bad_payloads"]' "(3000, 3000, 0)"
@@ -174,8 +172,7 @@ keeps_all() {
 		  - {transport: fabric, provider: tcp, domain: lo}
 	YAML
 	run "$KBLAT" run kept.yaml --no-state --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_measured
 	run_dir=${lines[-1]}
 	assert_eq "$(completed)" 3
 	assert_eq "$(json "$run_dir/summary.json" '[r for p in d["points"] for r in p["reasons"] if "carried" in r]')" "[]"
@@ -289,8 +286,7 @@ keeps_all() {
 		  - {provider: tcp, domain: lo, poll: [busy, event], size: [5, 60000]}
 	YAML
 	run "$KBLAT" run o.yaml --no-state --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_measured
 	run_dir=${lines[-1]}
 	assert_eq "$(completed)" 6
 	check_counters 'source["posted"], sink["received"], sink["bad_payloads"]' "(200, 200, 0)"
@@ -325,8 +321,7 @@ keeps_all() {
 		  - {provider: shm}
 	YAML
 	run "$KBLAT" run lacks.yaml --no-state --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_measured
 	run_dir=${lines[-1]}
 	assert_eq "$(completed)" 1
 	for lacking in "provider warp: it is not available here; \`fi_info\` lists those that are" \
@@ -348,8 +343,7 @@ keeps_all() {
 		  - {transport: [${transports// /, }]}
 	YAML
 	run "$KBLAT" run e.yaml --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_measured
 	run_dir=${lines[-1]}
 	assert_eq "$(completed)" "$(wc -w <<<"$transports")"
 	check_counters '[s[k] for s in (source, sink) for k in ("posted", "received")]' "[100, 100, 100, 100]"
@@ -371,8 +365,7 @@ keeps_all() {
 		  - {kernel: pingpong, pattern: [pair, pubsub], size: [5, 60000]}
 	YAML
 	run "$KBLAT" run m.yaml --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_measured
 	run_dir=${lines[-1]}
 	assert_eq "$(completed)" 28
 	check_counters 'source["posted"], sink["received"], source["bad_payloads"], sink["bad_payloads"], sink["duplicates"]' "(100, 100, 0, 0, 0)"
