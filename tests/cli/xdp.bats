@@ -260,8 +260,13 @@ small() {
 		[ "$port" = bridge ] || ip -n "$M" link set "$port" master bridge
 		ip -n "$M" link set "$port" up
 	done
-	# What the bridge sends to B goes to its second queue.
-	ip netns exec "$M" bash -c 'cd /sys/class/net/right/queues && echo 0 >tx-0/xps_cpus && echo 3 >tx-1/xps_cpus'
+	# What the bridge sends to B goes to its second queue, whichever CPU sends it.
+	local cpus mask=
+	for ((cpus = $(nproc --all); cpus > 32; cpus -= 32)); do
+		mask+=,ffffffff
+	done
+	printf -v mask '%x%s' $(((1 << cpus) - 1)) "$mask"
+	ip netns exec "$M" bash -c "cd /sys/class/net/right/queues && echo 0 >tx-0/xps_cpus && echo $mask >tx-1/xps_cpus"
 	run between --set port=4711
 	echo "$output"
 	[ "$status" -eq 1 ]
