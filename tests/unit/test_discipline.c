@@ -2,7 +2,7 @@
 #include "measure/instrument/discipline.h"
 
 #include "common/err.h"
-#include "measure/run/clock_wall.h"
+#include "measure/run/clock_link.h"
 #include "tap.h"
 
 static const char local[] = "7F7F0101,,8,1795364949.914006254,0.000000000,0.000000000,0.000000000,0.000,0.000,0.000,"

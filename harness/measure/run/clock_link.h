@@ -1,7 +1,7 @@
 /*
  * The clocks of a point's two hosts, compared over its data path, where a series subtracts stamps of both: by endpoints of
  * their own, with the kernel exchange over the flow's transport, before the first repetition and after each; or by clocks that others keep in step on both
- * hosts (clock_wall.h). What the sink's side has stamped is then put into the source's time. Endpoints of the point sleep meanwhile.
+ * hosts (below). What the sink's side has stamped is then put into the source's time. Endpoints of the point sleep meanwhile.
  */
 #ifndef KBLAT_RUN_CLOCK_LINK_H
 #define KBLAT_RUN_CLOCK_LINK_H
@@ -37,5 +37,24 @@ int clock_link_correct(const struct clock_link *l, const struct session *of, lon
 /* Of point.json: {"hosts", "method": "exchange"|"ptp"|"system"|"none", "why", "kept": {"source", "sink"}, "offset_ns", "drift_ppb", "error_ns", "residual_ns", "stepped", "comparisons": [{"at_ns",
  * "offset_ns", "error_ns"}]}; NULL on one host. A new reference. */
 json_t *clock_link_json(const struct clock_link *l);
+
+/*
+ * Clocks that other programs synchronise on both hosts: the system clock by chrony, or a clock by ptp4l. The error is what
+ * these programs report; it is not measured here.
+ */
+
+/* What an endpoint reported about the synchronised clock of its host: at at_ns of its own time
+ * (since t0), that clock showed wall_ns; reading both took width_ns. */
+struct wall_look {
+	int64_t at_ns, wall_ns, width_ns;
+};
+
+/* The comparison that two looks at the source's clocks, before and after one at the sink's, come to; the kept clocks are apart by at most `kept_ns`. Pure.
+ * False: the source's was set between the two, or they are months apart. */
+bool clock_wall_between(const struct wall_look source[2], const struct wall_look *sink, int64_t kept_ns,
+			struct clock_comparison *out);
+
+/* Do two hosts' clocks (discipline_json()) follow the same time? 0, or -ENODATA and `e`. */
+int clock_wall_check(const json_t *source, const json_t *sink, struct err *e);
 
 #endif
