@@ -3,10 +3,14 @@
  * in place, but replaced atomically by a changed copy. So readers need no lock, and a writer that
  * is killed leaves the old file intact. Symbolic links are not followed, and no file beside it is
  * read: SQLite works on a copy in memory.
+ *
+ * Its tables and views are described in docs/runs.md. A file is only accepted as an index if its schema
+ * equals ours byte by byte, which rules out triggers and other code that would be executed when it is read.
  */
 #ifndef KBLAT_INDEX_INDEX_FILE_H
 #define KBLAT_INDEX_INDEX_FILE_H
 
+#include <sqlite3.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -45,5 +49,9 @@ int index_file_commit(struct index_writer *w, struct err *e);
 void index_file_abandon(struct index_writer *w);
 
 void index_file_close(struct index *ix);
+
+/* Delete rows that belong to no run in the index: of removed runs, or written by another program. SQLITE_OK or the
+ * error. */
+int index_schema_clean(sqlite3 *db);
 
 #endif

@@ -18,7 +18,6 @@
 #include "files/rundir/run_mode.h"
 #include "judge/index/index_file.h"
 #include "judge/index/index_run.h"
-#include "judge/index/index_schema.h"
 
 /*
  * Detects whether a run directory has changed since it was read. The stamp is a hash of what
