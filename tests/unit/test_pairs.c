@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "study/pairs/pairs_judge.h"
+#include "study/pairs/pairs_answer.h"
 #include "study/pairs/pairs_plan.h"
 #include "study/study_hosts.h"
 #include "tap.h"
