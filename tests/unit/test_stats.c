@@ -4,7 +4,7 @@
 
 #include "common/err.h"
 #include "common/npy.h"
-#include "judge/analysis/flight.h"
+#include "judge/analysis/flow_summary.h"
 #include "judge/analysis/histogram.h"
 #include "judge/analysis/series.h"
 #include "judge/analysis/statistics.h"
