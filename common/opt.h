@@ -31,7 +31,7 @@ enum opt_type {
 #define OPT_STR_MAX 256
 
 /* OPT_CPU: where something may run: "auto", a CPU's number, a list ("2-5,8"), the CPUs on a device's NUMA node ("near",
- * "near:DEVICE"), those of a cpuset ("cpuset:NAME"). harness/measure/placement/cpu_choice.h resolves this on a machine. */
+ * "near:DEVICE"), those of a cpuset ("cpuset:NAME"). harness/measure/placement/survey.h resolves this on a machine. */
 #define OPT_CPU_NEAR   "near"
 #define OPT_CPU_CPUSET "cpuset:"
 

@@ -1,5 +1,5 @@
 /* What a text says of CPUs, on a machine that is made up: two nodes, an adapter on the second, a device in software. */
-#include "measure/placement/cpu_choice.h"
+#include "measure/placement/survey.h"
 
 #include <stdlib.h>
 

@@ -21,7 +21,7 @@ struct common_settings {
 	int poll;
 	int poll_send; /* or POLL_SEND_SAME */
 	int64_t spin, depth, repetitions, warmup, limit, timeout, drain, priority, priority_limit;
-	char source_cpu[OPT_STR_MAX], sink_cpu[OPT_STR_MAX]; /* cpu_choice.h */
+	char source_cpu[OPT_STR_MAX], sink_cpu[OPT_STR_MAX]; /* placement/survey.h */
 	bool touch, fresh, cycles;
 	int clock;   /* enum clock_method */
 	int explain; /* enum explain */
