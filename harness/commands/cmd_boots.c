@@ -3,7 +3,6 @@
 
 #include "commands/commands.h"
 #include "commands/shared_options.h"
-#include "commands/verdict_options.h"
 #include "study/boots/boots.h"
 #include "study/boots/boots_plan.h"
 #include "study/kinds.h"

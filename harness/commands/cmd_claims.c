@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "commands/commands.h"
-#include "commands/verdict_options.h"
+#include "commands/shared_options.h"
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "judge/claims/claim_verdict.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "commands/commands.h"
-#include "commands/verdict_options.h"
+#include "commands/shared_options.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"

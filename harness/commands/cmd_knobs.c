@@ -2,7 +2,6 @@
 
 #include "commands/commands.h"
 #include "commands/shared_options.h"
-#include "commands/verdict_options.h"
 #include "common/err.h"
 #include "study/kinds.h"
 #include "study/knobs/knobs_types.h"

@@ -9,7 +9,6 @@
 #include "commands/import_options.h"
 #include "commands/run_progress.h"
 #include "commands/shared_options.h"
-#include "commands/verdict_options.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"

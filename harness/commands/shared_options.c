@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/err.h"
@@ -10,6 +11,8 @@
 #include "common/or_abort.h"
 #include "common/units.h"
 #include "measure/spec/experiments.h"
+
+/* --- to run a spec --- */
 
 /* Add a --set whose text is owned elsewhere. */
 static void add_shorthand(struct cli_list *set, const char *text)
@@ -88,4 +91,31 @@ void shared_options_free(struct shared_options *w)
 	free(w->kept[1]);
 	free(w->profiles);
 	free(w->spec);
+}
+
+/* --- verdicts --- */
+
+int verdict_options_read(struct verdict_options *o, bool json, struct err *e)
+{
+	if (o->name && json)
+		return err_set(e, -EINVAL, STATUS_USAGE, "--format", NULL, "cannot be combined with --json");
+	return verdict_format_find(o->name, &o->format, e) ?: verdict_exit_find(o->exit, e);
+}
+
+enum status verdict_options_status(const char *whose, enum status status)
+{
+	return (enum status)verdict_exit_status(whose, fflush(stdout) ? STATUS_FAILED : status);
+}
+
+enum status verdict_options_exit(int argc, char *const *argv, enum status status)
+{
+	const char *whose = NULL;
+
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (!strncmp(argv[i], "--exit=", 7))
+			whose = argv[i] + 7;
+		else if (!strcmp(argv[i], "--exit") && i + 1 < argc)
+			whose = argv[i + 1];
+	}
+	return whose ? verdict_options_status(whose, status) : status;
 }
