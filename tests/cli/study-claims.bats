@@ -78,7 +78,7 @@ quotations() {
 
 @test "a line that moved in another edition is named, and so are a claim of the source without a line and a wrong number" {
 	mkdir -p study/one
-	printf 'first\n\nEvery 31st round trip is 4.4us\n' >source
+	printf 'first\n\nEvery 31st round trip - as ever - is 4.4us\n' >source
 	touch study/one/README.md
 	cat >study/one/spec.yaml <<-'END'
 		claims:

@@ -29,7 +29,7 @@ def numbers(text):
 def is_in(number, lines):
     source = ' '.join(lines)
     found = numbers(re.sub(r'\\[A-Za-z]+|[{}$~]', ' ', source))
-    return any(float(number) == float(f) for f in found) or WORDS.get(number, '-') in source.lower().split()
+    return any(float(number) == float(f) for f in found) or (number in WORDS and WORDS[number] in source.lower().split())
 
 
 def moved(quoted, names, source):
