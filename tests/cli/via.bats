@@ -20,7 +20,7 @@ load helper
 points = [p["params"] for p in json.load(open("points.json"))]
 kinds = {(p.get("ack"), p.get("copy"), p.get("hand")) for p in points}
 print(len(points), {p["transport"] for p in points} == {"verbs", "shmem", "udp"}, (True, True, "event") in kinds, (False, False, "spin") in kinds, len(kinds))')" \
-		"152 True True True 12"
+		"156 True True True 12"
 }
 
 # bats test_tags=long

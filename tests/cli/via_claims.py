@@ -4,7 +4,8 @@ from claim_models import Model, main, series
 
 # What the source measured over cLAN: microseconds, or shares.
 EFFECTS = {
-    'native': 9, 'byte': 0.0132, 'layer': 14, 'ack': 10, 'ack_share': 0, 'sleep': 20, 'copy': 0.0172, 'copy_fixed': 0,
+    'native': 9, 'blocked': 15, 'byte': 0.0132, 'layer': 10, 'signal': 4, 'ack': 10, 'ack_share': 0, 'sleep': 20, 'sleep_share': 0,
+    'copy': 0.0172, 'copy_fixed': 0,
     'gain_small': 0.72, 'gain_smallest': 0.75, 'gain_large': 0.6, 'rises': 1,
     'poll_small': 0.37, 'poll_large': 0.95, 'adaptive': 1.1,
     'polling_share': 0.99, 'blocking_small': 0.6, 'blocking_large': 0.2, 'machine': 0.8,
@@ -26,7 +27,8 @@ def half(us):
 def handoff(p, e):
     size = p['size_bytes']
     us = native(size, e) + e['layer']
-    us += e['sleep'] if p['hand'] == 'event' else 0
+    us += 0 if p['hand'] == 'direct' else e['signal']
+    us += e['sleep'] + e['sleep_share'] * size if p['hand'] == 'event' else 0
     us += e['copy'] * size + e['copy_fixed'] if p['copy'] else 0
     us += e['keep'] * size + e['keep_fixed'] if p.get('unexpected') else 0
     us += e['register_each'] if p.get('register') else 0
@@ -47,7 +49,7 @@ def pingpong(p, e):
         made['work'] = {'slowdown': slow, 'share': 1 / slow, 'units_per_s': 1e5 / slow, 'alone_per_s': 1e5}
         return made
     if p['of'] == 'via-message-layer':
-        return half(native(size, e))
+        return half(native(size, e) + (e['blocked'] if p['transport'] == 'verbs' and p['poll'] == 'event' else 0))
     if p['of'] == 'via-multicast':
         sent = p['receivers'] if p['group'] == 'none' else 1
         return half(native(size, e) + e['send_each'] * sent + e['receive_each'] * p['receivers'])
@@ -74,8 +76,9 @@ def register(p, e):
     return {'metrics': {'reg_ns': series(1000 * us), 'dereg_ns': series(800 * us)}}
 
 
-LAYER = {'no-ack': {'ack': 0}, 'no-copy': {'copy': 0}, 'no-sleep': {'sleep': 0}, 'no-messenger': {'sleep': 0},
-         'all': {'ack': 0, 'copy': 0, 'sleep': 0}, 'together': {'sleep': 0, 'copy': 0, 'copy_fixed': 0},
+LAYER = {'no-ack': {'ack': 0}, 'no-copy': {'copy': 0}, 'no-sleep': {'sleep': 0},
+         'no-messenger': {'sleep': 0, 'signal': 0}, 'all': {'ack': 0, 'copy': 0, 'sleep': 0, 'signal': 0},
+         'together': {'sleep': 0, 'signal': 0, 'copy': 0, 'copy_fixed': 0},
          'spin-fastest': {'ack': 0, 'copy': 0}, 'yield-fastest': {'ack': 0, 'copy': 0}, 'what-is-left': {'layer': -9}}
 NAMES = ('no-ack no-ack-busy no-ack-yield no-copy no-sleep no-sleep-yield no-messenger all all-yield all-without-messenger '
          'together-fastest together-yield spin-fastest yield-fastest what-is-left').split()
@@ -108,6 +111,9 @@ CLAIMS.update({
     'via-multicast/each-costs-verbs': {'send_each': 0, 'receive_each': 0},
     'via-multicast/each-costs': {'send_each': 0, 'receive_each': 0},
     'via-message-layer/no-ack-large': {'ack_share': 0.02},
+    'via-message-layer/no-sleep-large': {'sleep_share': 0.02},
+    'via-message-layer/mostly-copies-large': {'sleep_share': 0.02},
+    'via-message-layer/no-messenger-further-verbs': {'signal': 0},
     'via-message-layer/no-copy-average': {'copy': 0},
     'via-message-layer/no-copy-small': {'copy_fixed': 20},
     'via-message-layer/together-fastest-source': {'sleep': 0, 'copy': 0},
@@ -116,6 +122,8 @@ CLAIMS.update({
     'via-bandwidth-latency/large': {'gain_large': 0},
     'via-bandwidth-latency/smallest': {'gain_smallest': 0.4},
     'via-bandwidth-latency/emulated': {'gain_small': 0, 'gain_smallest': 0},
+    'via-bandwidth-latency/emulated-large': {'gain_large': 0},
+    'via-bandwidth-latency/emulated-bandwidth': {'gain_small': 0, 'gain_smallest': 0, 'gain_large': 0},
     'via-bandwidth-latency/more-bandwidth': {'gain_small': 0, 'gain_smallest': 0, 'gain_large': 0},
     'via-bandwidth-latency/higher-peak': {'gain_large': 0},
     'via-bandwidth-latency/approaches-the-wire': {'rises': 0},
