@@ -319,7 +319,7 @@ static int await_requests(struct uring *t, bool receives, int64_t ms)
 	while (!rc && (is_sending(t) || (receives && t->is_armed))) {
 		const bool is_last_look = monotonic_ms() > deadline_ms;
 
-		rc = uring_reap(t);
+		rc = uring_reap(t, false);
 		if (!rc && is_last_look && (is_sending(t) || (receives && t->is_armed)))
 			return -ETIMEDOUT;
 		usleep(20);
@@ -482,7 +482,7 @@ int uring_ask(struct uring *t)
 			return 0;
 	}
 	rc = t->is_unsubmitted ? uring_submit(t) : 0;
-	return rc || !t->tries ? rc : uring_reap(t);
+	return rc || !t->tries ? rc : uring_reap(t, true);
 }
 
 static bool is_temporary(int rc)

@@ -94,12 +94,21 @@ int uring_next(struct uring *t, uint32_t *seq);		   /* like poll_recv, of what h
 void uring_recycle(struct uring *t);			   /* the chunk's buffer may be received into */
 int uring_wait_recv(struct uring *t);
 
-static inline int uring_reap(struct uring *t)
+static inline bool uring_has_arrived(const struct uring *t)
+{
+	return t->left || t->arrived != t->looked_at;
+}
+
+/*
+ * Take what is complete; `to_message`: up to the first message, as a look at an empty ring enters the kernel if that has
+ * more to say.
+ */
+static inline int uring_reap(struct uring *t, bool to_message)
 {
 	struct io_uring_cqe *cqe;
 	int rc = 0;
 
-	while (!rc && !io_uring_peek_cqe(&t->ring, &cqe)) {
+	while (!rc && !(to_message && uring_has_arrived(t)) && !io_uring_peek_cqe(&t->ring, &cqe)) {
 		rc = uring_take(t, cqe);
 		io_uring_cqe_seen(&t->ring, cqe);
 	}
@@ -115,7 +124,7 @@ static inline void *uring_send_buffer(struct uring *t, uint32_t seq)
 static inline int uring_post_try(struct uring *t, uint32_t seq, bool signal)
 {
 	const uint32_t at = t->head & t->slot_mask;
-	int rc = t->head != t->results ? uring_reap(t) : 0;
+	int rc = t->head != t->results ? uring_reap(t, false) : 0;
 
 	(void)signal;
 	if (frames_unlikely(rc))
@@ -149,7 +158,7 @@ static inline int uring_poll_send(struct uring *t, uint32_t *seq)
 
 	if (t->complete == t->head)
 		return 0;
-	rc = uring_reap(t);
+	rc = uring_reap(t, false);
 	/* Those whose slots have been used again are complete. */
 	if (t->results - t->complete > t->slot_mask + 1)
 		t->complete = t->results - t->slot_mask - 1;
@@ -166,14 +175,9 @@ static inline int uring_wait_send(struct uring *t)
 	return 0;
 }
 
-static inline bool uring_has_arrived(const struct uring *t)
-{
-	return t->left || t->arrived != t->looked_at;
-}
-
 static inline int uring_poll_recv(struct uring *t, uint32_t *seq)
 {
-	int rc = uring_has_arrived(t) ? 0 : uring_reap(t);
+	int rc = uring_reap(t, true);
 
 	if (!rc && !uring_has_arrived(t) && (!t->is_armed || t->is_unsubmitted))
 		rc = uring_ask(t);
