@@ -272,6 +272,7 @@ refused() {
 		max_srq_wr 31|kernel: oneway, recv_queue: srq, depth: 32|recv_depth 32 is above what the device can do: max_srq_wr is 31
 		max_srq_sge 1|kernel: oneway, recv_queue: srq, recv_sge: 2|recv_sge 2 is above what the device can do: max_srq_sge is 1
 		max_sge 3|kernel: oneway, recv_sge: 4|recv_sge 4 is above what the device can do: max_sge is 3
+		|kernel: pingpong, recv_queue: srq, qp: ud, op: send, receivers: 3, group: 239.255.77.1|with a group, receivers 3 is above what the device can do: max_mcast_qp_attach is 0
 		max_mr 6|kernel: oneway, regions: 7, depth: 32|regions 7 is above what the device can do: max_mr is 6
 		max_qp_wr 31|kernel: oneway, depth: 32|depth 32 is above what the device can do: max_qp_wr is 31
 		max_cqe 31|kernel: oneway, depth: 32|depth 32 is above what the device can do: max_cqe is 31
@@ -356,5 +357,19 @@ refused() {
 		fail establish 22|op: send|mlx5_0 port 1: cannot establish the connection: invalid argument
 		fail init_qp_attr 22|op: send|mlx5_0 port 1: cannot get the queue pair's attributes from the connection manager: invalid argument
 		fail get_cm_event 5|op: send|mlx5_0 port 1: cannot
+	END
+}
+
+@test "a multicast group that cannot be joined: the point is impossible, and says why" {
+	need_net
+	while IFS='|' read -r script wanted; do
+		adapter < <(printf 'device mlx5_0\nnetdev d0\nmax_mcast_qp_attach 8\n%b\n' "$script")
+		spec_of group 'messages: 50, repetitions: 1, timeout: 5s, kernel: pingpong, qp: ud, op: send, recv_queue: srq, receivers: 3' <<<'  - {group: 239.255.77.1}'
+		run in_net "$KBLAT" run group.yaml --no-state --out runs
+		run_dir=${lines[-1]}
+		assert_contains "$(outcomes)" "mlx5_0 port 1: cannot join group 239.255.77.1: $wanted"
+	done <<-'END'
+		|RDMA_CM_EVENT_MULTICAST_ERROR (status -22): Invalid argument
+		fail join_multicast 19|no such device
 	END
 }

@@ -209,6 +209,17 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *source, struct soc
 	return 0;
 }
 
+/* Its subnet has no manager, who would have to make the group. */
+int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *group, void *context)
+{
+	(void)group;
+	(void)context;
+	if (model_fails("join_multicast"))
+		return -1;
+	tell_self(id_of(id), RDMA_CM_EVENT_MULTICAST_ERROR, -EINVAL);
+	return 0;
+}
+
 int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 {
 	(void)timeout_ms;

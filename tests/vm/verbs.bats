@@ -210,6 +210,9 @@ registered() {
 	YAML
 	sed -i '/settings:/s/kernel: oneway, //; /settings:/s/burst: 20, //' group.yaml
 	all_arrive group 2
+	sed -i 's/receivers: 3/receivers: 57/' group.yaml
+	run "$KBLAT" run group.yaml --no-state --out "$T/runs"
+	assert_contains "$output" "rxe0 port 1: with a group, receivers 57 is above what the device can do: max_mcast_qp_attach is 56"
 }
 
 @test "endpoints that are started inside a cpuset are pinned to its CPUs" {

@@ -197,6 +197,7 @@ static int read_port(struct ibv_context *context, const struct ibv_device_attr *
 	p->max_srq = device->max_srq;
 	p->max_srq_wr = device->max_srq_wr;
 	p->max_srq_sge = device->max_srq_sge;
+	p->max_mcast_qp_attach = device->max_mcast_qp_attach;
 	p->max_qp_rd_atom = device->max_qp_rd_atom;
 	p->max_qp_init_rd_atom = device->max_qp_init_rd_atom;
 	p->has_atomics = device->atomic_cap != IBV_ATOMIC_NONE;

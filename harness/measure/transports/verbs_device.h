@@ -38,6 +38,7 @@ struct verbs_port {
 	int numa_node; /* -1: unknown */
 	int max_qp_wr, max_cqe;
 	int max_sge, max_mr;
+	int max_mcast_qp_attach;		 /* queue pairs in a multicast group; 0: it has none */
 	int max_srq, max_srq_wr, max_srq_sge;	 /* shared receive queues; max_srq 0: not supported */
 	int max_qp_rd_atom, max_qp_init_rd_atom; /* outstanding reads and atomics: as a target, as an initiator */
 	bool has_atomics;

@@ -121,6 +121,8 @@ static int check_receive_limits(const struct verbs *t, struct err *e)
 	    {"recv_sge", t->settings.recv_sge, shared ? "max_srq_sge" : "max_sge",
 	     shared ? p->max_srq_sge : p->max_sge},
 	    {"regions", t->settings.regions, "max_mr", p->max_mr},
+	    {"with a group, receivers", verbs_has_group(&t->settings) ? t->settings.receivers : 0,
+	     "max_mcast_qp_attach", p->max_mcast_qp_attach},
 	};
 
 	if (!verbs_has_receives(t))
