@@ -123,6 +123,8 @@ NEEDS = {
         "make coverage", "make coverage SUITES='unit cli:kbtune-restore'", "tests/coverage/table build/cov",
         "tests/bench/import-alarms", "sudo tests/bench/peers-cards", "sudo tests/bench/frames-counted", "tests/vm/guest --no-rdma -- tests/bench/frames-counted --only netem --messages 1000000", "tests/bench/peers-wakeup", "tests/bench/peers-wakeup --priority 80", "tests/bench/peers-wakeup --guest",
         "tests/bench/peers-wakeup --rounds 11 --messages 2000 --only \"every 1000\"", "build/bench/bench_request_stamps",
+        "tests/bench/peers-sockets --only \"tcp, busy\" --only \"udp, busy\" --only zeromq --only nanomsg --rounds 9",
+        "tests/bench/peers-sockets --only \"tcp, event\" --only \"udp, event\" --rounds 35 --messages 15000",
         "tests/bench/explain-truth build/kblat --wakeups",
         "sudo kblat run experiments/wakeups", "make campaign", "make campaign HOURS=1 ONLY=kbtune-write,kblat-time",
         "make kernel-ab OLD=6.1.0-47-amd64 NEW=6.1.0-56-amd64", "make two-kernels", "tests/vm/two-kernels --wrong", "tests/vm/two-kernels --full",
