@@ -10,7 +10,7 @@ EFFECTS = {
     'alternation': 2, 'alternation_ns': 4400, 'client': 2980, 'client_cycle': 32, 'client_phase': 30, 'client_last': 32,
     'client_slow': 4950, 'master': 3900, 'master_alternates': 0, 'master_cycle': 32, 'master_phase': 31, 'master_last': 32,
     'master_slow': 4500,
-    'regions': 0.02, 'sge_16': 1.2, 'sge_within': 1, 'sge_median': 1,
+    'regions': 0.02, 'sge_16': 1.2, 'sge_within': 1, 'sge_median': 1, 'sge_phase': 31,
     'bulk': 1.3, 'bulk_phase': 32, 'bulk_median': 0.98, 'after': 0.95, 'after_stdev': 1.3, 'one_before': 0.3,
     'spin_cycle': 32, 'spin_first': 31, 'spin_last': 32, 'spin_slow': 1, 'no_spin_cycle': 32,
     'pairs': 1, 'pairs_cycle': 32, 'pairs_own': 0,
@@ -144,7 +144,8 @@ def max_sge(p, e):
     sge = p['recv_sge']
     base = e['base'] * (e['sge_16'] if sge == 16 else 1)
     odd = sge in (3, 7, 15)
-    return results(base * (e['sge_median'] if odd else 1), pattern(base, [level(32, high('31-32', 4400 * (e['sge_within'] if odd else 1)))]))
+    return results(base * (e['sge_median'] if odd else 1), pattern(base, [level(32, high(phases(e['sge_phase'] if odd else 31, 32),
+                                                                                                4400 * (e['sge_within'] if odd else 1)))]))
 
 
 def registration(p, e):
@@ -185,8 +186,7 @@ def pingpong(p, e):
 def depth_claims():
     for name in ('cycle-16', 'cycle-16-srq', 'cycle-32', 'cycle-32-srq', 'cycles-10000-32', 'cycles-10000-128',
                  'cycles-10000-256', 'cycles-10000-srq-16', 'cycles-10000-srq-128'):
-        if not name.startswith('cycles'):
-            yield name, {'cycle': 0}
+        yield name, {'cycle_10000' if name.startswith('cycles') else 'cycle': 0}
         yield name + '-first', {'phase': -1}
         yield name + '-last', {'phase': -1}
         yield name + '-height', {'slow': 0.05}
@@ -234,6 +234,7 @@ CLAIMS.update({
 })
 for suffix in ('', '-4', '-8'):
     CLAIMS['max-sge/same-pattern' + suffix] = {'sge_within': 1.2}
+    CLAIMS['max-sge/same-phase' + suffix] = {'sge_phase': 30}
     CLAIMS['max-sge/steps-at-powers-of-two' + suffix] = {'sge_median': 1.1}
 for kind in ('read', 'write'):
     CLAIMS.update({'clusterperf-%s/%s%s' % (kind, kind, what): {'sge_8': 0}
