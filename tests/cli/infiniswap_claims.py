@@ -17,6 +17,7 @@ CLAIMS = {
     'elephants-alone/small-fills-the-link': {'alone': 0.8},
     'elephant-mouse/mouse-waits-tcp': {'beside': 1},
     'elephant-mouse/mouse-waits-verbs': {'beside': 1},
+    'elephant-mouse/mouse-write-waits': {'beside': 1},
 }
 
 def shares(large, small):
@@ -28,7 +29,7 @@ def shares(large, small):
 
 def flows(p, e):
     if p['of'] == 'elephant-mouse':
-        return {'metrics': {'mouse.rtt_ns': series(5000 * e['beside'])}}
+        return {'metrics': {'mouse.rtt_ns': series(5000 * e['beside']), 'mouse.comp_lat_ns': series(2000 * e['beside'])}}
     if p['large.messages'] == 1000:
         return shares(e['large'], e['small'])
     return shares(1, e['equal_' + p['large.transport']])
@@ -36,7 +37,7 @@ def flows(p, e):
 
 def stream(p, e):
     rate = 6e9 * (e['alone'] if p['size_bytes'] == 1000000 else 1)
-    return {'metrics': {}, 'rate': {'bytes_per_s': rate}}
+    return {'metrics': {'comp_lat_ns': series(2000)}, 'rate': {'bytes_per_s': rate}}
 
 
 def pingpong(p, e):
