@@ -23,7 +23,7 @@ WORDS = {'1': 'one', '2': 'two', '4': 'four', '1000000000': '1'}
 
 
 def numbers(text):
-    return re.findall(r'(?<![\w.])\d+(?:\.\d+)?', text)
+    return re.findall(r'(?<![\w.])\d+(?:\.\d+)?', re.sub(r'(?<=\d),(?=\d{3}\b)', '', text))
 
 
 def is_in(number, lines):
