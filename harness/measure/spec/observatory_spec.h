@@ -9,6 +9,7 @@
 
 #include "common/diag.h"
 #include "common/yaml.h"
+#include "measure/spec/spec_types.h"
 
 struct observatory_request {
 	const char *transport; /* that stands for Observatory's binding: verbs, tcp, … */
@@ -22,5 +23,12 @@ struct observatory_request {
  * something is impossible, which is then reported in `d`; `warnings` tells what is left out. */
 struct ynode *observatory_spec_make(const struct ynode *config, const struct observatory_request *request,
 				    struct diag *d, struct diag *warnings);
+
+/*
+ * If `*root` is a configuration of Observatory, replace it by the tree of the equivalent spec, and store the text of
+ * that spec in s->text and that of the configuration in s->original. Errors are added to `d`, and warnings to
+ * s->warnings. Otherwise nothing happens.
+ */
+void spec_import(struct spec *s, struct ynode **root, const struct spec_overrides *overrides, struct diag *d);
 
 #endif

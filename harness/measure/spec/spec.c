@@ -10,10 +10,10 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/yaml.h"
+#include "measure/spec/observatory_spec.h"
 #include "measure/spec/spec_axes.h"
 #include "measure/spec/spec_claims.h"
 #include "measure/spec/spec_claims_reader.h"
-#include "measure/spec/spec_import.h"
 #include "measure/spec/spec_points.h"
 
 struct filter {

@@ -33,7 +33,8 @@ struct spec {
 	char *name, *title, *source; /* title, source: "" if not given */
 	char *text;		     /* the file, byte for byte; of an import the spec that it means */
 	size_t length;
-	char *original; /* the file, byte for byte, if it belongs to another program (spec_import.h); otherwise NULL */
+	char *
+	    original; /* the file, byte for byte, if it belongs to another program (observatory_spec.h); otherwise NULL */
 	size_t original_length;
 	bool wants_wire;      /* it requests the bytes on the wire, so there is a warning if they are not available */
 	struct diag warnings; /* warnings: what is unusual, but not wrong */
