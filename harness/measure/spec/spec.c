@@ -13,7 +13,6 @@
 #include "measure/spec/observatory_spec.h"
 #include "measure/spec/spec_axes.h"
 #include "measure/spec/spec_claims.h"
-#include "measure/spec/spec_claims_reader.h"
 #include "measure/spec/spec_points.h"
 
 struct filter {

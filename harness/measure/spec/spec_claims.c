@@ -12,8 +12,6 @@
 #include "common/units.h"
 #include "common/yaml.h"
 #include "files/claim/claim.h"
-#include "measure/spec/spec_claims_reader.h"
-#include "measure/spec/spec_claims_select.h"
 
 /* A plain number, or with '%' a percentage. */
 static bool read_share(const char *text, double *value)

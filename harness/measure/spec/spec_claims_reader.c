@@ -1,4 +1,4 @@
-#include "measure/spec/spec_claims_reader.h"
+#include "measure/spec/spec_claims.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "measure/spec/spec_claims_select.h"
+#include "measure/spec/spec_claims.h"
 
 #include <stdio.h>
 #include <string.h>
