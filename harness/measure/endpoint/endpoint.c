@@ -14,9 +14,7 @@
 #include "common/or_abort.h"
 #include "common/version.h"
 #include "common/write_signals.h"
-#include "measure/endpoint/endpoint_host.h"
-#include "measure/endpoint/endpoint_open.h"
-#include "measure/endpoint/endpoint_report.h"
+#include "measure/endpoint/endpoint_state.h"
 #include "measure/endpoint/endpoint_trace.h"
 
 #define STOP_TRIES 10000 /* a millisecond each */

@@ -1,4 +1,4 @@
-#include "measure/endpoint/endpoint_host.h"
+#include "measure/endpoint/endpoint_state.h"
 
 #include <errno.h>
 #include <stdio.h>

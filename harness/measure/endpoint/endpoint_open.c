@@ -1,4 +1,4 @@
-#include "measure/endpoint/endpoint_open.h"
+#include "measure/endpoint/endpoint_state.h"
 #include "measure/endpoint/endpoint_trace.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/npy.h"
-#include "measure/endpoint/endpoint_report.h"
+#include "measure/endpoint/endpoint_state.h"
 #include "measure/endpoint/endpoint_trace.h"
 
 static int64_t count_reordered(const int64_t *column, uint64_t count, int64_t blank)

@@ -1,6 +1,7 @@
 /*
  * The state of an endpoint, which is one side of one flow. endpoint.c reads commands, endpoint_open.c creates what a
- * point needs, and endpoint_report.c returns what was measured.
+ * point needs, endpoint_report.c returns what was measured, and endpoint_host.c tells of the host. What
+ * endpoint.c needs of them is below.
  */
 #ifndef KBLAT_ENDPOINT_STATE_H
 #define KBLAT_ENDPOINT_STATE_H
@@ -20,6 +21,7 @@
 #include "measure/point/flow.h"
 #include "measure/trace/trace_events.h"
 
+struct err;
 struct trace;
 
 /* Of `explain` (endpoint_trace.h). */
@@ -67,5 +69,33 @@ struct endpoint {
 	struct endpoint_trace trace;
 	int64_t settled; /* messages that the source has posted, all of them completed; -1: that is not known */
 };
+
+/* endpoint_open.c: the commands that prepare a point: reporting the available CPUs, and creating memory, a transport and
+ * whatever else its settings require. Each returns 0 and the reply in `*reply` (a new reference), or a negative errno. */
+int endpoint_survey(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
+int endpoint_open(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
+
+/* endpoint_report.c: what is returned when a repetition has ended. To be called when the measuring threads have ended: converts the columns and returns "done", which describes what
+ * happened and is to be followed by the columns. A new reference. */
+json_t *endpoint_report(struct endpoint *ep);
+
+/* Sends the bytes of the columns in the order listed in the "done". 0 or a negative errno. */
+int endpoint_send_columns(const struct endpoint *ep);
+
+/* For the case that the coordinator died during a repetition: stores what was measured in the run directory. */
+void endpoint_keep_columns(struct endpoint *ep);
+
+/* endpoint_host.c: commands about its host, as in endpoint.c. "calibrate": the counter's frequency and checks; "ticks": its current value, immediately;
+ * "capture": the machine's state, file by file; "discipline": what synchronises the shared clock, and how well
+ * ("method": "ptp" or "system"); "wall": the time of that clock in wall_ns, and the time since t0 in at_ns; "room": the
+ * memory and threads available for a repetition; "doctor": the results of its checks. */
+int endpoint_calibrate(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
+int endpoint_ticks(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
+int endpoint_capture(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
+int endpoint_discipline(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
+int endpoint_wall(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
+void endpoint_wall_close(struct endpoint *ep);
+int endpoint_room(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
+int endpoint_doctor(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
 
 #endif
