@@ -9,8 +9,6 @@
 #include "common/err.h"
 #include "common/monotonic.h"
 #include "common/or_abort.h"
-#include "measure/transports/verbs_check.h"
-#include "measure/transports/verbs_cm.h"
 #include "measure/transports/verbs_counters.h"
 #include "measure/transports/verbs_device.h"
 #include "measure/transports/verbs_hot.h"
@@ -18,8 +16,7 @@
 #include "measure/transports/verbs_peer.h"
 #include "measure/transports/verbs_resources.h"
 #include "measure/transports/verbs_settings.h"
-#include "measure/transports/verbs_srq.h"
-#include "measure/transports/verbs_watch.h"
+#include "measure/transports/verbs_types.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

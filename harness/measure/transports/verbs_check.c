@@ -1,4 +1,3 @@
-#include "measure/transports/verbs_check.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -11,7 +11,6 @@
  * (rdma_init_qp_attr). They are applied here, with retries and path MTU from the settings, and
  * rdma_establish() completes the handshake of a reliable connection.
  */
-#include "measure/transports/verbs_cm.h"
 
 #include <arpa/inet.h>
 #include <endian.h>

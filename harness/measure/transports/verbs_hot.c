@@ -13,7 +13,7 @@
 #include "common/err.h"
 #include "common/or_abort.h"
 #include "measure/transports/remote_window.h"
-#include "measure/transports/verbs_ring.h"
+#include "measure/transports/verbs_types.h"
 
 /* --- errors: recorded where they occur, reported afterwards --- */
 

@@ -14,7 +14,6 @@
 #include "measure/transports/verbs_device.h"
 #include "measure/transports/verbs_limits.h"
 #include "measure/transports/verbs_resources.h"
-#include "measure/transports/verbs_ring.h"
 #include "measure/transports/verbs_types.h"
 
 #define LID_UNICAST_MAX 0xbfff

@@ -27,4 +27,14 @@ const char *verbs_peer_text(const json_t *peer, const char *key, struct err *e);
  * pair's states by itself. This does not use the RDMA network, so it works for all three types. */
 extern const struct verbs_setup verbs_setup_plain;
 
+/* verbs_cm.c: set-up by the RDMA connection manager. */
+extern const struct verbs_setup verbs_setup_cm;
+
+/* Process one event of the connection manager after the connection has been established. Is the
+ * device being removed? */
+bool verbs_cm_says_removed(struct verbs *t);
+
+/* For a `group`: as without the connection manager, which both sides also use to join the group. */
+extern const struct verbs_setup verbs_setup_group;
+
 #endif

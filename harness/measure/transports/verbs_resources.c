@@ -13,8 +13,6 @@
 #include "measure/instrument/device_clock.h"
 #include "measure/transports/verbs_hot.h"
 #include "measure/transports/verbs_limits.h"
-#include "measure/transports/verbs_ring.h"
-#include "measure/transports/verbs_srq.h"
 #include "measure/transports/verbs_types.h"
 
 /*

@@ -1,4 +1,4 @@
-#include "measure/transports/verbs_ring.h"
+#include "measure/transports/verbs_types.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -111,4 +111,8 @@ void verbs_traits(const void *settings, struct transport_traits *out);
 
 extern const struct opt verbs_options[];
 
+/* verbs_check.c: are there contradictions between the settings, or between them and what the kernel requires? See
+ * transport_ops.check. */
+int verbs_check(const void *settings, const struct transport_config *config, char *why, size_t why_size);
+
 #endif

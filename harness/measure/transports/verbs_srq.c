@@ -1,4 +1,4 @@
-#include "measure/transports/verbs_srq.h"
+#include "measure/transports/verbs_resources.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -259,4 +259,27 @@ static inline unsigned verbs_access(const struct verbs *t)
 
 extern const struct transport_ops verbs_transport;
 
+/*
+ * verbs_ring.c: message buffers of one direction: their number and shape, their memory, and the
+ * memory regions in which it is registered.
+ */
+
+/* Determine the shapes of both rings of this side. */
+void verbs_ring_sizes(struct verbs *t);
+
+/* The number and shape of the slots into which this side's peer writes; both sides compute the same. */
+struct verbs_ring verbs_recv_ring(const struct verbs *t);
+
+/* Allocate and register a ring if it has slots; on failure nothing is left behind. */
+int verbs_ring_open(struct verbs *t, struct verbs_ring *r, struct err *e);
+void verbs_ring_close(struct verbs_ring *r);
+
+/* The key of a slot's memory region; 0: there is none. */
+uint32_t verbs_ring_lkey(const struct verbs_ring *r, uint32_t slot);
+
+/* verbs_watch.c: asynchronous events of a device: it or its port has failed. Watch for fatal events until verbs_unwatch(). They put the queue pair into the error state, which
+ * ends every wait for a completion, busy or not. */
+int verbs_watch(struct verbs *t, struct err *e);
+void verbs_unwatch(struct verbs *t);
+
 #endif

@@ -9,7 +9,6 @@
  * for its users to end (rdma_rxe, `rdma link delete`), only by the kernel's message that the device
  * file has been removed (drivers/infiniband/core/uverbs_main.c: ib_uverbs_remove_one).
  */
-#include "measure/transports/verbs_watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +21,8 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "measure/transports/verbs_cm.h"
-#include "measure/transports/verbs_srq.h"
+#include "measure/transports/verbs_peer.h"
+#include "measure/transports/verbs_resources.h"
 #include "measure/transports/verbs_types.h"
 
 #define STACK_BYTES	    (256 * 1024) /* the default of 8 MiB would be locked in memory */
