@@ -160,7 +160,7 @@ def known_pattern(p, e):
         period, phase, longer = one.split(':')
         ns = 2 * int(longer[:-2] if longer.endswith('ns') else longer[:-2] + '000')
         first, last = (phase.replace(',', '-').split('-') + [phase])[:2]
-        before = sum(int(h['p50_ns']) - base for h in (at['high'][0] for at in found) if int(period) % at_period(found) == 0)
+        before = found[-1]['high'][0]['p50_ns'] - base if found and int(period) % found[-1]['period'] == 0 else 0
         found.append(level(int(period), high(phases(int(first), int(last)), base + ns + before)))
     if p['pattern'] == '32:31-32:625ns 32:15-16:350ns' and script:
         found = [level(16, high('15-16', 3950)), dict(level(32, high('31-32', 4400), high('15-16', 3850)))]
@@ -168,10 +168,6 @@ def known_pattern(p, e):
         found = [level(2, high('2', base + 10))]
     turn = pattern(base, found[-1:] if e['scripted'] else [], 'turn_ns')
     return results(base, pattern(base, found, others={'turn_ns': turn}))
-
-
-def at_period(found):
-    return found[-1]['period'] if found else 1
 
 
 MODELS = {'receive-depth': receive_depth, 'two-views': two_views, 'return-policy': return_policy,
@@ -246,7 +242,8 @@ CLAIMS.update({'clusterperf-replicas/write' + what: {'gain': 2} for what in ('10
 CLAIMS.update({'clusterperf-replicas/replicas-cost': {'replicas': 1.2}, 'clusterperf-replicas/asked-at-once': {'at_once': 0}})
 for what in ('period', 'first-phase', 'last-phase', 'height', 'nothing', 'alternation', 'alternation-cycle',
              'alternation-phase', 'no-alternation', 'turn', 'cycle-16', 'cycle-16-height', 'two-heights',
-             'two-heights-next', 'two-heights-height', 'nested', 'nested-twice'):
+             'two-heights-next', 'two-heights-height', 'nested', 'nested-twice', 'nested-height', 'cycle-16-srq',
+             'cycle-16-srq-height', 'cycle-32', 'cycle-32-height', 'nested-srq', 'nested-srq-height'):
     CLAIMS['known-pattern/' + what] = {'scripted': 0}
 
 if __name__ == '__main__':
