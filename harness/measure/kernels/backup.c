@@ -191,6 +191,7 @@ const struct kernel_ops backup_kernel = {
     .options = backup_options,
     .settings_size = sizeof(struct backup_settings),
     .duplex = true,
+    .backs_up = true,
     .columns = backup_columns,
     .series = backup_series,
     .threads = backup_threads,

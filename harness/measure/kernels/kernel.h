@@ -181,6 +181,7 @@ struct kernel_ops {
 	bool source_sleeps;
 	bool (*spins)(const void *settings); /* the thread spins whatever its way of polling; NULL: it does not */
 	bool counts_loss;		     /* columns do not show what was received; the counters of both sides do */
+	bool backs_up;			     /* a flow with `backups` needs it, and it needs such a flow */
 	bool adds_overhead; /* the transport's own bytes are added to plan()'s size instead of being part of it */
 	const struct kernel_column *columns; /* name NULL ends */
 	const struct kernel_series *series;  /* name NULL ends */
@@ -194,7 +195,7 @@ struct kernel_ops {
 	int (*check)(const void *settings, const struct transport_config *config, const struct transport_traits *traits,
 		     char *why, size_t why_size);
 	void (*rules)(const void *settings, struct kernel_rules *out); /* NULL: none of them applies */
-	/* How many flows with the kernel `backup` the sink waits for; NULL: none. */
+	/* How many flows with a kernel that backs another one up the sink waits for; NULL: none. */
 	int64_t (*backups)(const void *settings);
 	const struct kernel_side_ops *side;	 /* NULL: nothing */
 	const struct kernel_instance *instances; /* for the transports with which the kernel makes sense */

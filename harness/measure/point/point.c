@@ -8,7 +8,6 @@
 #include "common/err.h"
 #include "common/json.h"
 #include "common/or_abort.h"
-#include "measure/kernels/backup.h"
 
 /* --- names of flows --- */
 
@@ -160,7 +159,7 @@ static void check_backups(const struct point *p, const struct flow *server,
 	for (size_t i = 0; i < p->flow_count; i++) {
 		const struct flow *f = &p->flow[i];
 
-		if (f->kernel != &backup_kernel)
+		if (!f->kernel->backs_up)
 			continue;
 		count++;
 		if (f->config.schedule.messages == server->config.schedule.messages &&
@@ -190,7 +189,7 @@ void point_check(const struct point *p, void (*complain)(void *arg, const struct
 			complain(arg, f, "only one flow of a point can have backups");
 		if (backups_of(f))
 			server = f;
-		if (f->kernel == &backup_kernel)
+		if (f->kernel->backs_up)
 			backup = f;
 	}
 	if (server)
