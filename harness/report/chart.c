@@ -94,6 +94,7 @@ int chart_add(struct figures *f, const struct report *r, struct chart *c, chart_
 	FILE *table = figure_begin(f, c->kind, c->point, c->name, c->text, e);
 
 	if (table) {
+		f->items[f->count - 1].shows_text = c->shows_text;
 		write_rows(table, &c->rows);
 		figure_set_title(f, r, "%s", c->title);
 		set_series(f, c);

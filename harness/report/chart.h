@@ -18,6 +18,7 @@ struct chart {
 	const char *kind;		  /* of the figure, and of its script */
 	const struct report_point *point; /* NULL: it is about all points */
 	char *name, *text;		  /* of the figure; chart_add() takes them */
+	bool shows_text;		  /* struct figure */
 	char *title;			  /* "title"; likewise */
 	struct table rows;		  /* an empty row is an empty line; likewise */
 	char **series;			  /* "lines", "line_count": "" is not drawn; likewise */

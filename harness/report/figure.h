@@ -24,6 +24,7 @@ struct figure {
 	char *text;			  /* what it shows, in a sentence, for readers who cannot see it */
 	const struct report_point *point; /* NULL: it is about all points */
 	const char *flow;		  /* of that point; "": it is about all flows, or there is only one */
+	bool shows_text;		  /* it says what a source says, which stands beside what was measured */
 };
 
 /* The figures of one directory and one script. */

@@ -229,6 +229,7 @@ static int add_claim(struct figures *f, const struct claim_view *v, struct err *
 {
 	struct chart chart = {
 	    .kind = "claim",
+	    .shows_text = true,
 	    .name = fs_path("claim-%zu", f->count),
 	    .text = fs_path("Ratios of the claim %s, against its setting: %s%s%s%s%s", v->verdict->id,
 			    v->verdict->claim, *v->verdict->source ? ". The source: " : "", v->verdict->source,

@@ -336,8 +336,7 @@ void html_figure(const struct page *p, const struct figure *f, const char *capti
 	if (!p->no_figures)
 		write_image(p, f);
 	html_printf(p, "<figcaption>");
-	/* What the source says stands beside what was measured. */
-	if (!strcmp(f->kind, "claim")) {
+	if (f->shows_text) {
 		html_text(p, f->text);
 		html_printf(p, "<br>");
 	}
