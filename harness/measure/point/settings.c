@@ -149,6 +149,12 @@ const char *setting_cut_flow(const char *name, char *flow, size_t flow_size)
 	return dot ? dot + 1 : name;
 }
 
+char *setting_of_flow(const char *flow, const char *name, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s%s%s", flow, *flow ? "." : "", name);
+	return buf;
+}
+
 bool setting_is_of_point(const char *name)
 {
 	const struct opt *row = opt_find(flow_options, name);

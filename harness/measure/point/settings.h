@@ -69,6 +69,9 @@ void setting_each(const struct kernel_ops *k, const struct transport_ops *t,
 /* "small.size" -> "size", and "small" in `flow`; a name without a dot is its own, and `flow` "". */
 const char *setting_cut_flow(const char *name, char *flow, size_t flow_size);
 
+/* And back: "small.size" of "small" and "size"; "size" of "" and "size". Returns `buf`. */
+char *setting_of_flow(const char *flow, const char *name, char *buf, size_t size);
+
 /* Does the setting belong to a point as a whole rather than to one of its flows? */
 bool setting_is_of_point(const char *name);
 

@@ -38,8 +38,7 @@ static char *flow_setting_key(const struct opt *row, const char *flow, char *key
 {
 	char plain[64];
 
-	snprintf(key, size, "%s%s%s", flow, *flow ? "." : "", opt_key(row, plain, sizeof(plain)));
-	return key;
+	return setting_of_flow(flow, opt_key(row, plain, sizeof(plain)), key, size);
 }
 
 static void filter_read_as(void *arg, const struct opt *row, const char *kind, const char *name)

@@ -35,7 +35,7 @@ static void complain_unknown_setting(struct claim_reader *r, const struct ynode 
 	const char *nearest = setting_suggest(name);
 	char text[SUGGESTION_MAX], full[CLAIM_KEY_MAX];
 
-	snprintf(full, sizeof(full), "%s%s%s", flow, *flow ? "." : "", nearest ? nearest : "");
+	setting_of_flow(flow, nearest ? nearest : "", full, sizeof(full));
 	claim_reader_complain(r, n, "unknown setting '%.64s'%s", n->scalar,
 			      suggestion(nearest ? full : NULL, text, sizeof(text)));
 }
@@ -79,7 +79,7 @@ bool claim_reader_key(struct claim_reader *r, const struct ynode *n, enum claim_
 	}
 	if (*row)
 		name = opt_key(*row, plain, sizeof(plain));
-	snprintf(key, CLAIM_KEY_MAX, "%s%s%s", flow, *flow ? "." : "", name);
+	setting_of_flow(flow, name, key, CLAIM_KEY_MAX);
 	return fits_flow(r, n, scope, flow, *row ? (*row)->name : name);
 }
 

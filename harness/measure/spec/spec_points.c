@@ -54,12 +54,6 @@ struct choice {
 	json_t *params;
 };
 
-static const char *prefixed(const char *flow, const char *name, char *buf, size_t size)
-{
-	snprintf(buf, size, "%s%s%s", flow, *flow ? "." : "", name);
-	return buf;
-}
-
 static struct written chosen(const struct choice *c, const char *name)
 {
 	const struct axis *a = axes_find(c->block, name);
@@ -73,7 +67,7 @@ static struct written chosen_for(const struct choice *c, const char *flow, const
 {
 	char own[SETTING_NAME_MAX];
 
-	return chosen(c, *flow && axes_find(c->block, prefixed(flow, name, own, sizeof(own))) ? own : name);
+	return chosen(c, *flow && axes_find(c->block, setting_of_flow(flow, name, own, sizeof(own))) ? own : name);
 }
 
 /* --- flows, kernels, transports --- */
@@ -162,7 +156,7 @@ static void set_param(struct choice *c, const struct axis *a, const struct opt *
 		diag_add(c->d, w.line, w.column, "%s%s %s", w.line ? "" : "--set ", a->name, why);
 		return;
 	}
-	prefixed(flow, opt_key(row, key, sizeof(key)), name, sizeof(name));
+	setting_of_flow(flow, opt_key(row, key, sizeof(key)), name, sizeof(name));
 	json_object_set_new(c->params, name, value);
 	note_named(c->spec, name);
 }
@@ -192,7 +186,7 @@ static void set_for_all(struct choice *c, const struct axis *a)
 		if (!row)
 			continue;
 		found = true;
-		if (of_point || !has_flows || !axes_find(c->block, prefixed(p->flow, a->name, own, sizeof(own))))
+		if (of_point || !has_flows || !axes_find(c->block, setting_of_flow(p->flow, a->name, own, sizeof(own))))
 			set_param(c, a, row, of_point ? "" : p->flow);
 		else if (a->used)
 			*a->used = true;
@@ -294,7 +288,7 @@ static void set_default(void *arg, const struct opt *row)
 	const bool of_point = row->flags & OPT_OF_POINT;
 	char key[64], name[SETTING_NAME_MAX];
 
-	prefixed(of_point ? "" : d->flow, opt_key(row, key, sizeof(key)), name, sizeof(name));
+	setting_of_flow(of_point ? "" : d->flow, opt_key(row, key, sizeof(key)), name, sizeof(name));
 	json_object_set_new(d->params, name, opt_default(row));
 }
 
@@ -318,9 +312,9 @@ static void set_defaults(struct choice *c)
 		const struct part *p = &c->part[i];
 		struct defaults d = {c->params, p->flow};
 
-		json_object_set_new(c->params, prefixed(p->flow, "kernel", name, sizeof(name)),
+		json_object_set_new(c->params, setting_of_flow(p->flow, "kernel", name, sizeof(name)),
 				    json_string(p->kernel->name));
-		json_object_set_new(c->params, prefixed(p->flow, "transport", name, sizeof(name)),
+		json_object_set_new(c->params, setting_of_flow(p->flow, "transport", name, sizeof(name)),
 				    json_string(p->transport->name));
 		setting_each(p->kernel, p->transport, set_default, &d);
 	}
