@@ -1,7 +1,6 @@
 #include "measure/transports/fabric_hot.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -129,24 +128,12 @@ int fabric_wait_to_send(struct fabric *t, uint32_t *rounds)
 {
 	const int rc = t->frames.spins || t->fd < 0 ? 1 : may_sleep(t);
 
-	if (rc <= 0)
-		return !rc && frames_must_stop(&t->frames) ? -EINTR : rc;
-	return frames_wait_to_send(&t->frames, t->fd, POLLIN, rounds);
+	return frames_sleep_to_send(&t->frames, t->fd, rc, rounds);
 }
 
 int fabric_wait_recv(struct fabric *t)
 {
-	struct pollfd readable = {.fd = t->fd, .events = POLLIN};
-	int rc;
-
-	if (t->slots[t->head & t->mask].is_full)
-		return 0;
-	rc = may_sleep(t);
-	if (rc <= 0)
-		return rc;
-	if (poll(&readable, 1, -1) >= 0)
-		return 0;
-	return errno == EINTR ? -EINTR : frames_note(&t->frames, -errno, "wait for messages", NULL);
+	return t->slots[t->head & t->mask].is_full ? 0 : frames_sleep_to_receive(&t->frames, t->fd, may_sleep(t));
 }
 
 /* --- which provider --- */

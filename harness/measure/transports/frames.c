@@ -123,6 +123,24 @@ int frames_wait_to_send(struct frames *f, int fd, short events, uint32_t *rounds
 	return frames_must_stop(f) ? -EINTR : 0;
 }
 
+int frames_sleep_to_send(struct frames *f, int fd, int may_sleep, uint32_t *rounds)
+{
+	if (may_sleep <= 0)
+		return !may_sleep && frames_must_stop(f) ? -EINTR : may_sleep;
+	return frames_wait_to_send(f, fd, POLLIN, rounds);
+}
+
+int frames_sleep_to_receive(struct frames *f, int fd, int may_sleep)
+{
+	struct pollfd readable = {.fd = fd, .events = POLLIN};
+
+	if (may_sleep <= 0)
+		return may_sleep;
+	if (poll(&readable, 1, -1) >= 0)
+		return 0;
+	return errno == EINTR ? -EINTR : frames_note(f, -errno, "wait for messages", NULL);
+}
+
 /* --- slots --- */
 
 uint32_t frames_slots(const struct transport_config *config)

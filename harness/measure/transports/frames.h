@@ -72,6 +72,11 @@ json_t *frames_counters(const struct frames *f);
 /* Cold: a post cannot continue. Waits for a while until `fd` reports `events` (-1: just waits); -EINTR: stop. */
 int frames_wait_to_send(struct frames *f, int fd, short events, uint32_t *rounds);
 
+/* For libraries whose descriptor reports only what comes after they were asked. `may_sleep`: what they said; 1: it will, 0: look
+ * once more; or a negative errno. Likewise; and until there may be a message. */
+int frames_sleep_to_send(struct frames *f, int fd, int may_sleep, uint32_t *rounds);
+int frames_sleep_to_receive(struct frames *f, int fd, int may_sleep);
+
 /* For libraries that deliver into memory of ours: a ring of slots, each with a message that was received and not read
  * yet. How many there should be (a power of two), their memory, and where the message of one begins. */
 uint32_t frames_slots(const struct transport_config *config);

@@ -1,7 +1,6 @@
 #include "measure/transports/ucx_hot.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -304,17 +303,7 @@ static int is_armed(struct ucx *t)
 
 int ucx_wait_recv(struct ucx *t)
 {
-	struct pollfd readable = {.fd = t->fd, .events = POLLIN};
-	int rc;
-
-	if (t->slots[t->head & t->mask].is_full)
-		return 0;
-	rc = is_armed(t);
-	if (rc <= 0)
-		return rc;
-	if (poll(&readable, 1, -1) >= 0)
-		return 0;
-	return errno == EINTR ? -EINTR : frames_note(&t->frames, -errno, "wait for messages", NULL);
+	return t->slots[t->head & t->mask].is_full ? 0 : frames_sleep_to_receive(&t->frames, t->fd, is_armed(t));
 }
 
 /* --- sending --- */
@@ -323,9 +312,7 @@ int ucx_wait_to_send(struct ucx *t, uint32_t *rounds)
 {
 	const int rc = t->frames.spins || t->fd < 0 ? 1 : is_armed(t);
 
-	if (rc <= 0)
-		return !rc && frames_must_stop(&t->frames) ? -EINTR : rc;
-	return frames_wait_to_send(&t->frames, t->fd, POLLIN, rounds);
+	return frames_sleep_to_send(&t->frames, t->fd, rc, rounds);
 }
 
 int ucx_post_later(struct ucx *t)
