@@ -238,6 +238,22 @@ keeps_all() {
 	assert_contains "$(tr -s ' \n' ' ' <out)" "ucx: cannot reach the other side: connection reset by peer; "
 }
 
+@test "UCX: two sides make one connection, and what was asked for is given back without a complaint of the library" {
+	spec one <<-'YAML'
+		settings: {kernel: pingpong, transport: ucx, api: tag, tls: tcp, devices: lo, messages: 200, repetitions: 1, warmup: 20, size: 64}
+	YAML
+	printf '#!/bin/sh\nexec "$@" 2>>complaints\n' >keep
+	chmod +x keep
+	cat >one <<-'SH'
+		ip link set lo up
+		"$KBLAT" run one.yaml --no-state --quiet --out runs --source ./keep --sink ./keep
+		echo "connections accepted: $(awk '$1 == "Tcp:" {n = $7} END {print n}' /proc/net/snmp)"
+	SH
+	run unshare -rn bash one
+	assert_contains "$output" "connections accepted: 1"
+	[ ! -s complaints ] || { head -n 3 complaints; false; }
+}
+
 # A millisecond is how long a side sleeps that has nothing else to wait for.
 @test "UCX and libfabric, asleep while a large message is sent: what is to be done next wakes them" {
 	spec large <<-'YAML'

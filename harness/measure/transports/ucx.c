@@ -143,7 +143,7 @@ static void received(struct ucx_slot *slot, ucs_status_t status, size_t length)
 		return;
 	if (status != UCS_OK)
 		note(slot->owner, status, "receive");
-	slot->length = length;
+	slot->length = status == UCS_OK ? length : 0;
 	slot->is_full = status == UCS_OK;
 }
 
@@ -193,7 +193,11 @@ static int post_tagged(struct ucx *t, struct ucx_slot *slot)
 	request = ucx_library.tag_recv_nbx(t->worker, slot->data, t->frames.size, UCX_ID, UINT64_MAX, &t->receive);
 	if (!request)
 		received(slot, UCS_OK, t->received.length);
-	return UCS_PTR_IS_ERR(request) ? note(t, UCS_PTR_STATUS(request), "post a receive") : 0;
+	else if (UCS_PTR_IS_ERR(request))
+		return note(t, UCS_PTR_STATUS(request), "post a receive");
+	else
+		slot->request = request;
+	return 0;
 }
 
 /* Cold: it comes by rendezvous. */
@@ -653,10 +657,23 @@ static int ucx_describe(const struct ucx *t, json_t **address, struct err *e)
 	return ucx_is_one_sided(t) ? describe_window(t, *address, e) : 0;
 }
 
+/* Tagged messages that will not come any more, the oldest request first: of each that is left the library complains. For
+ * the slot of the last message, there is no request yet. */
+static void cancel_receives(struct ucx *t)
+{
+	for (uint32_t i = 0; t->worker && t->api == UCX_TAG && i <= t->mask; i++) {
+		const struct ucx_slot *slot = &t->slots[(t->head + i) & t->mask];
+
+		if (!slot->is_full && slot != t->taken && slot->request)
+			ucx_library.request_cancel(t->worker, slot->request);
+	}
+}
+
 static void ucx_close(struct transport *transport)
 {
 	struct ucx *t = ucx_of(transport);
 
+	cancel_receives(t);
 	if (t->rkey)
 		ucx_library.rkey_destroy(t->rkey);
 	if (t->worker)
@@ -791,22 +808,38 @@ static int ucx_be_greeted(void *transport)
 	struct ucx *t = transport;
 	uint32_t seq;
 
-	if (!ucx_is_one_sided(t))
-		return ucx_poll_recv(t, &seq);
+	if (!ucx_is_one_sided(t)) {
+		const int rc = t->is_greeted ? 1 : ucx_poll_recv(t, &seq);
+
+		t->is_greeted = rc > 0;
+		return rc;
+	}
 	return __atomic_load_n(window_greeted(&t->window), __ATOMIC_ACQUIRE) ? 1 : ucx_serve(t);
 }
 
-static int ucx_meet(struct ucx *t, struct err *e)
+static int greet_nobody(void *transport)
+{
+	(void)transport;
+	return 1;
+}
+
+static int ucx_meet(struct ucx *t, int (*greet)(void *), struct err *e)
 {
 	char *next = t->frames.out;
-	const int rc = frames_meet(&t->frames, NULL, ucx_greet, ucx_be_greeted, t);
+	const int rc = frames_meet(&t->frames, NULL, greet, ucx_be_greeted, t);
 
 	if (rc)
 		return t->frames.fault.rc ? frames_failure(&t->frames, "ucx", e)
 					  : err_sys(e, rc, "ucx", "connect to the other side");
 	t->frames.out = next;
-	learn_lanes(t);
 	return 0;
+}
+
+/* Sides that connect at the same moment make two connections over tcp. While UCX 1.13 drops one of them, it may still use
+ * a socket that it has closed, and abort. A stream is received by one's own endpoint, so its sink cannot wait. */
+static bool connects_second(const struct ucx *t)
+{
+	return t->config.role == ROLE_SINK && t->api != UCX_STREAM;
 }
 
 static int ucx_connect(struct transport *transport, const json_t *peer, struct err *e)
@@ -817,13 +850,19 @@ static int ucx_connect(struct transport *transport, const json_t *peer, struct e
 
 	if (lane_read_address(json_object_get(peer, "worker"), address, sizeof(address)))
 		return err_set(e, -EPROTO, STATUS_FAILED, "the peer's address", NULL, "has no valid worker");
-	rc = make_endpoint(t, address, e);
+	rc = connects_second(t) ? ucx_meet(t, greet_nobody, e) : 0;
+	if (!rc)
+		rc = make_endpoint(t, address, e);
 	for (uint32_t i = 0; !rc && t->api == UCX_STREAM && i <= t->mask; i++)
 		if (ucx_post_slot(t, &t->slots[i]))
 			rc = frames_failure(&t->frames, "ucx", e);
 	if (!rc && ucx_is_one_sided(t))
 		rc = reach_window(t, peer, e);
-	return rc ? rc : ucx_meet(t, e);
+	if (!rc)
+		rc = ucx_meet(t, ucx_greet, e);
+	if (!rc)
+		learn_lanes(t);
+	return rc;
 }
 
 /* --- after connecting --- */

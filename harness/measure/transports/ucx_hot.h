@@ -58,6 +58,7 @@
 	X(ucp, atomic_op_nbx)                                                                                          \
 	X(ucp, worker_fence)                                                                                           \
 	X(ucp, request_check_status)                                                                                   \
+	X(ucp, request_cancel)                                                                                         \
 	X(ucp, request_free)                                                                                           \
 	X(ucp, ep_create)                                                                                              \
 	X(ucp, ep_print_info)                                                                                          \
@@ -75,8 +76,11 @@ enum ucx_api { UCX_AM, UCX_TAG, UCX_STREAM, UCX_PUT, UCX_GET, UCX_FETCH_ADD, UCX
 struct ucx_slot {
 	struct ucx *owner;
 	char *data;    /* begins with the number, like frames.in */
-	size_t length; /* bytes that came */
-	bool is_full;  /* a message is complete in it */
+	union {
+		size_t length; /* bytes that came */
+		void *request; /* until then: of a tagged message, or NULL */
+	};
+	bool is_full; /* a message is complete in it */
 };
 
 struct ucx {
@@ -104,6 +108,7 @@ struct ucx {
 	uint32_t flushed, seen; /* seen: puts that were posted when their completion was last asked for */
 	int fd;			/* for waiting; -1: none */
 	bool is_armed;		/* it reports what comes from now on */
+	bool is_greeted;	/* two-sided: by the other side's first message */
 	char lane[UCX_LANE], expected[OPT_STR_MAX]; /* "posix/memory"; "" if anything is expected */
 	json_t *lanes, *environment;
 	struct transport_config config;
