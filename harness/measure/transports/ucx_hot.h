@@ -75,7 +75,7 @@ enum ucx_api { UCX_AM, UCX_TAG, UCX_STREAM, UCX_PUT, UCX_GET, UCX_FETCH_ADD, UCX
 
 struct ucx_slot {
 	struct ucx *owner;
-	char *data;    /* begins with the number, like frames.in */
+	char *data; /* begins with the number, like frames.in */
 	union {
 		size_t length; /* bytes that came */
 		void *request; /* until then: of a tagged message, or NULL */
