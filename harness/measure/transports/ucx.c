@@ -835,8 +835,8 @@ static int ucx_meet(struct ucx *t, int (*greet)(void *), struct err *e)
 	return 0;
 }
 
-/* Sides that connect at the same moment make two connections over tcp. While UCX 1.13 drops one of them, it may still use
- * a socket that it has closed, and abort. A stream is received by one's own endpoint, so its sink cannot wait. */
+/* Sides that connect at the same moment make two connections over tcp, of which UCX 1.13 drops one; now and then it aborted
+ * over a socket that was closed by then. A stream is received by one's own endpoint, so its sink cannot wait. */
 static bool connects_second(const struct ucx *t)
 {
 	return t->config.role == ROLE_SINK && t->api != UCX_STREAM;
