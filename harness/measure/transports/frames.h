@@ -72,8 +72,9 @@ json_t *frames_counters(const struct frames *f);
 /* Cold: a post cannot continue. Waits for a while until `fd` reports `events` (-1: just waits); -EINTR: stop. */
 int frames_wait_to_send(struct frames *f, int fd, short events, uint32_t *rounds);
 
-/* For libraries whose descriptor reports only what comes after they were asked. `may_sleep`: what they said; 1: it will, 0: look
- * once more; or a negative errno. Likewise; and until there may be a message. */
+/* For libraries whose descriptor reports only what comes after they were asked: sleep until a message may be sent, as
+ * frames_wait_to_send() does, or until one may have come. `may_sleep` is the library's answer: 1: the descriptor will report,
+ * 0: look once more, or a negative errno. */
 int frames_sleep_to_send(struct frames *f, int fd, int may_sleep, uint32_t *rounds);
 int frames_sleep_to_receive(struct frames *f, int fd, int may_sleep);
 

@@ -193,11 +193,9 @@ static int post_tagged(struct ucx *t, struct ucx_slot *slot)
 	request = ucx_library.tag_recv_nbx(t->worker, slot->data, t->frames.size, UCX_ID, UINT64_MAX, &t->receive);
 	if (!request)
 		received(slot, UCS_OK, t->received.length);
-	else if (UCS_PTR_IS_ERR(request))
-		return note(t, UCS_PTR_STATUS(request), "post a receive");
-	else
+	else if (!UCS_PTR_IS_ERR(request))
 		slot->request = request;
-	return 0;
+	return UCS_PTR_IS_ERR(request) ? note(t, UCS_PTR_STATUS(request), "post a receive") : 0;
 }
 
 /* Cold: it comes by rendezvous. */
