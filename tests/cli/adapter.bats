@@ -116,6 +116,18 @@ soft_roce() {
 	done
 }
 
+@test "a stream that never waits, as the device is done when a post returns, still ends with the other flow" {
+	adapter <<-'END'
+		device mlx5_0
+		post_ns 5000000
+	END
+	spec_of slow 'flows: slow quick, until: first, repetitions: 1, depth: 1, slow.kernel: stream, slow.messages: 100000, slow.duration: 60s,
+	  quick.kernel: stream, quick.messages: 100' <<<'  - {poll: [busy, event]}'
+	measure slow
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_eq "$(what_of '[p["outcome"] == "completed" and p["metrics"]["slow.comp_lat_ns"]["n"] < 4000 for p in d]')" "[True, True]"
+}
+
 @test "the device's stamps are where the device made them, whatever its clock shows and however it wraps and drifts" {
 	local clock
 	for clock in 'stamp_bits 64' 'stamp_bits 48' 'clock_ppm 90' 'clock_hz 1000000000' 'stamp_bits 31'; do

@@ -93,6 +93,7 @@ static const struct {
     KEY("clock_errno", clock_errno, 0),
     KEY("latency_ns", latency_ns, 0),
     KEY("ack_ns", ack_ns, 0),
+    KEY("post_ns", post_ns, 0),
 };
 
 static void add_device(const char *name)

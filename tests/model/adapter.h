@@ -45,6 +45,7 @@ struct model_device {
 	 * `core_khz` is what it says of that. */
 	int64_t stamp_bits, clock_hz, clock_ppm, clock_offset, core_khz, clock_errno;
 	int64_t latency_ns, ack_ns; /* from a post to the arrival; from there to the completion */
+	int64_t post_ns;	    /* what the call that posts takes afterwards, as of a device in software */
 	union ibv_gid gid[MODEL_GIDS];
 	int gids;
 	char netdev[16];

@@ -823,6 +823,9 @@ static int post_send(struct ibv_qp *q, struct ibv_send_wr *wr, struct ibv_send_w
 	model_unlock();
 	while (count--)
 		model_count_post();
+	for (const int64_t until = clock_ticks_now() + model_ticks(model_devices[qp->device].post_ns);
+	     clock_ticks_now() < until;)
+		;
 	return rc;
 }
 

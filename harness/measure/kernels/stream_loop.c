@@ -35,10 +35,12 @@ ALWAYS int stream_run_one(struct worker *w, void *state, const unsigned choices)
 {
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
 	struct stream_out o = ((struct stream_side *)state)->out;
-	uint32_t rounds = 0, turns = 0;
+	uint32_t rounds = 0;
 	int rc = 0;
 
 	stream_begin_clock(w, t, &o);
+	struct stream_looks looks = {STREAM_LOOK_FIRST, STREAM_LOOK_FIRST, o.stamp};
+
 	while (o.done < o.target) {
 		const uint32_t done = o.done;
 		const int posted = stream_post(w, t, &o, choices);
@@ -50,8 +52,8 @@ ALWAYS int stream_run_one(struct worker *w, void *state, const unsigned choices)
 		stream_check_fetched(w, t, choices, done, o.done);
 		if (!posted && !reaped)
 			rc = stream_await(w, t, &o, choices, &rounds);
-		else if (!likely(++turns % STREAM_LOOK_EVERY))
-			rc = stream_look(w, o.done);
+		else
+			rc = stream_look(w, &looks, o.stamp, o.done);
 		if (!likely(rc == 0))
 			break;
 	}
@@ -105,7 +107,8 @@ ALWAYS int stream_run_both(struct worker *w, struct stream_side *side, const uns
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
 	struct stream_in *const in = &side->in;
 	struct stream_out o = side->out;
-	uint32_t rounds = 0, turns = 0;
+	struct stream_looks looks = {STREAM_LOOK_FIRST, STREAM_LOOK_FIRST, 0};
+	uint32_t rounds = 0;
 	bool begins = side->begins;
 	int rc = 0;
 
@@ -128,11 +131,10 @@ ALWAYS int stream_run_both(struct worker *w, struct stream_side *side, const uns
 			begins = true;
 			stream_begin_clock(w, t, &o);
 		}
-		if (!posted && !reaped && !taken) {
+		if (!posted && !reaped && !taken)
 			rc = idle(w, &rounds, in->received) ? -EINTR : 0;
-		} else if (!likely(++turns % STREAM_LOOK_EVERY)) {
-			rc = stream_look(w, in->received);
-		}
+		else
+			rc = stream_look(w, &looks, o.stamp, in->received);
 		if (!likely(rc == 0))
 			break;
 	}
@@ -179,13 +181,14 @@ static int stream_source(struct worker *w)
 ALWAYS int stream_receive(struct worker *w, struct stream_in *in, const unsigned choices)
 {
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
-	uint32_t rounds = 0, turns = 0;
+	struct stream_looks looks = {STREAM_LOOK_FIRST, STREAM_LOOK_FIRST, 0};
+	uint32_t rounds = 0;
 	int rc = 0;
 
 	while (stream_different(in) < in->target) {
 		rc = stream_take(w, t, in, choices);
 		if (likely(rc > 0))
-			rc = likely(++turns % STREAM_LOOK_EVERY) ? 0 : stream_look(w, in->received);
+			rc = stream_look(w, &looks, in->last, in->received);
 		else if (rc == 0)
 			rc = await_message(w, t, w->poll_recv, &rounds, in->last, in->received);
 		if (!likely(rc == 0))

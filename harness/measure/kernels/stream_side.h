@@ -18,8 +18,17 @@ enum {
 	STREAM_BOTH = 16,
 };
 
-/* A side that is never idle checks the stop flag and publishes its progress every so many messages. */
+/* A side that is never idle checks the stop flag and publishes its progress every so many turns: as many as take
+ * STREAM_LOOK_NS, at most STREAM_LOOK_EVERY. A turn takes from nanoseconds to, where a device is software and messages
+ * are large, 10 ms and more. */
 #define STREAM_LOOK_EVERY 8192
+#define STREAM_LOOK_FIRST 64
+#define STREAM_LOOK_NS	  20000000
+
+struct stream_looks {
+	uint32_t left, every; /* turns */
+	int64_t at;	      /* the last stamp at the last look */
+};
 
 struct stream_out {
 	int64_t *t_subm, *t_comp;
@@ -67,8 +76,20 @@ static void stream_open(struct stream_side *side, const struct worker *w, enum r
 	side->begins = is_source;
 }
 
-ALWAYS int stream_look(struct worker *w, uint64_t progress)
+static __attribute__((noinline)) uint32_t stream_look_every(const struct worker *w, uint32_t every, int64_t ticks)
 {
+	if (ticks > clock_from_ns(&w->clock, STREAM_LOOK_NS))
+		return every > 1 ? every / 2 : 1;
+	return every < STREAM_LOOK_EVERY ? every * 2 : every;
+}
+
+/* After a turn in which something happened; `stamp`: the last one that was taken. */
+ALWAYS int stream_look(struct worker *w, struct stream_looks *looks, int64_t stamp, uint64_t progress)
+{
+	if (likely(--looks->left))
+		return 0;
+	looks->left = looks->every = stream_look_every(w, looks->every, stamp - looks->at);
+	looks->at = stamp;
 	return must_end(w, progress) ? -EINTR : 0;
 }
 
