@@ -2,16 +2,10 @@
 # UCX and libfabric over the Soft-RoCE device, in the guest:
 #
 #     tests/vm/guest --env KBLAT=$PWD/build/kblat -- bats tests/vm/libraries.bats
-#
-# UCX's first choice of a GID does not reach the same machine over Soft-RoCE, so the first one is named.
 
 load ../cli/helper
 
 EXPERIMENT=$BATS_TEST_DIRNAME/../../experiments/libraries
-
-setup_file() {
-	export UCX_IB_GID_INDEX=0
-}
 
 # measure OPTION…: a quick run with few messages of 64 bytes; sets $run_dir.
 measure() {

@@ -821,14 +821,23 @@ static int greet_nobody(void *transport)
 	return 1;
 }
 
+static int complain_of_meeting(int rc, struct err *e)
+{
+	static const char hint[] = "; over RoCE, UCX may have chosen a GID that does not lead there: name another by "
+				   "UCX_IB_GID_INDEX (within one machine over Soft-RoCE: 0)";
+	char text[128];
+
+	return err_set(e, rc, STATUS_FAILED, "ucx", "connect to the other side", "%s%s",
+		       err_cause(rc, text, sizeof(text)), rc == -ETIMEDOUT ? hint : "");
+}
+
 static int ucx_meet(struct ucx *t, int (*greet)(void *), struct err *e)
 {
 	char *next = t->frames.out;
 	const int rc = frames_meet(&t->frames, NULL, greet, ucx_be_greeted, t);
 
 	if (rc)
-		return t->frames.fault.rc ? frames_failure(&t->frames, "ucx", e)
-					  : err_sys(e, rc, "ucx", "connect to the other side");
+		return t->frames.fault.rc ? frames_failure(&t->frames, "ucx", e) : complain_of_meeting(rc, e);
 	t->frames.out = next;
 	return 0;
 }
