@@ -39,7 +39,7 @@ ALWAYS int stream_run_one(struct worker *w, void *state, const unsigned choices)
 	int rc = 0;
 
 	stream_begin_clock(w, t, &o);
-	struct stream_looks looks = {STREAM_LOOK_FIRST, STREAM_LOOK_FIRST, o.stamp};
+	struct stream_looks looks = stream_looks_from(o.stamp);
 
 	while (o.done < o.target) {
 		const uint32_t done = o.done;
@@ -107,7 +107,7 @@ ALWAYS int stream_run_both(struct worker *w, struct stream_side *side, const uns
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
 	struct stream_in *const in = &side->in;
 	struct stream_out o = side->out;
-	struct stream_looks looks = {STREAM_LOOK_FIRST, STREAM_LOOK_FIRST, 0};
+	struct stream_looks looks = stream_looks_from(0);
 	uint32_t rounds = 0;
 	bool begins = side->begins;
 	int rc = 0;
@@ -181,7 +181,7 @@ static int stream_source(struct worker *w)
 ALWAYS int stream_receive(struct worker *w, struct stream_in *in, const unsigned choices)
 {
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
-	struct stream_looks looks = {STREAM_LOOK_FIRST, STREAM_LOOK_FIRST, 0};
+	struct stream_looks looks = stream_looks_from(0);
 	uint32_t rounds = 0;
 	int rc = 0;
 

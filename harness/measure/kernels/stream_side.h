@@ -83,6 +83,12 @@ static __attribute__((noinline)) uint32_t stream_look_every(const struct worker 
 	return every < STREAM_LOOK_EVERY ? every * 2 : every;
 }
 
+/* `stamp`: the last one that was taken; 0: none yet. */
+static inline struct stream_looks stream_looks_from(int64_t stamp)
+{
+	return (struct stream_looks){.left = STREAM_LOOK_FIRST, .every = STREAM_LOOK_FIRST, .at = stamp};
+}
+
 /* After a turn in which something happened; `stamp`: the last one that was taken. */
 ALWAYS int stream_look(struct worker *w, struct stream_looks *looks, int64_t stamp, uint64_t progress)
 {
