@@ -269,12 +269,6 @@ static double subtract(double a, double b)
 	return a - b;
 }
 
-static double keep_first(double a, double b)
-{
-	(void)b;
-	return a;
-}
-
 static void include_value(struct estimate *e, double value)
 {
 	e->has_interval = true;
@@ -282,35 +276,13 @@ static void include_value(struct estimate *e, double value)
 	e->high = fmax(e->high, value);
 }
 
-/* --- intervals: of extremes --- */
+/* --- intervals: by ranks --- */
 
+/* The extreme of all repetitions may be that of a single event, so its interval covers the extremes of all. */
 static bool is_extreme(const struct sample *s)
 {
 	return s->over_reps == OVER_REPS_MIN || s->over_reps == OVER_REPS_MAX;
 }
-
-/* The extreme of all repetitions except for one. */
-static double without(const struct sample *s, size_t left_out)
-{
-	bool is_max = s->over_reps == OVER_REPS_MAX;
-	double extreme = is_max ? -INFINITY : INFINITY;
-
-	for (size_t i = 0; i < s->reps; i++)
-		if (i != left_out)
-			extreme = is_max ? fmax(extreme, s->rep[i]) : fmin(extreme, s->rep[i]);
-	return extreme;
-}
-
-static void leave_one_out(struct estimate *e, const struct sample *a, const struct sample *b,
-			  double (*combine)(double, double))
-{
-	for (size_t i = 0; a->reps > 1 && i < a->reps; i++)
-		include_value(e, combine(without(a, i), b->value));
-	for (size_t i = 0; b != a && b->reps > 1 && i < b->reps; i++)
-		include_value(e, combine(a->value, without(b, i)));
-}
-
-/* --- intervals: by ranks --- */
 
 /* Set the interval from the value of rank `rank` (from 1) to the one at the same distance from the end. */
 static void reach_to_rank(struct estimate *e, double *values, size_t count, double rank)
@@ -350,7 +322,7 @@ static void rank_one(struct estimate *e, const struct sample *s)
 
 	for (size_t i = 0; i < s->reps; i++)
 		values[i] = s->rep[i];
-	reach_to_rank(e, values, s->reps, sign_rank((double)s->reps, tail_of(s)));
+	reach_to_rank(e, values, s->reps, is_extreme(s) ? 0 : sign_rank((double)s->reps, tail_of(s)));
 	free(values);
 }
 
@@ -376,7 +348,8 @@ static void rank_pairs(struct estimate *e, const struct sample *a, const struct 
 		       double (*combine)(double, double))
 {
 	double n = (double)a->reps, m = (double)b->reps, *x = sorted(a), *y = sorted(b), *values;
-	double rank = n * m / 2 - stats_normal_quantile(tail_of(a)) * sqrt(n * m * (n + m + 1) / 12);
+	double rank =
+	    is_extreme(a) ? 0 : n * m / 2 - stats_normal_quantile(tail_of(a)) * sqrt(n * m * (n + m + 1) / 12);
 	size_t rows = a->reps < KEPT_MAX ? a->reps : KEPT_MAX, columns = b->reps < KEPT_MAX ? b->reps : KEPT_MAX;
 	size_t pairs = rows * columns;
 
@@ -395,9 +368,7 @@ struct estimate estimate_value(const struct sample *s)
 {
 	struct estimate e = {s->value, false, s->value, s->value};
 
-	if (is_extreme(s))
-		leave_one_out(&e, s, s, keep_first);
-	else if (s->over_reps == OVER_REPS_SPREAD && s->reps > 1)
+	if (s->over_reps != OVER_REPS_SUM && s->reps > 1)
 		rank_one(&e, s);
 	return e;
 }
@@ -408,10 +379,8 @@ static struct estimate estimate_pair(const struct sample *a, const struct sample
 	double value = combine(a->value, b->value);
 	struct estimate e = {value, false, value, value};
 
-	if (is_extreme(a) && is_extreme(b))
-		leave_one_out(&e, a, b, combine);
-	else if (a->over_reps == OVER_REPS_SPREAD && b->over_reps == OVER_REPS_SPREAD && a->reps && b->reps &&
-		 a->reps + b->reps > 2)
+	if (is_extreme(a) == is_extreme(b) && a->over_reps != OVER_REPS_SUM && b->over_reps != OVER_REPS_SUM &&
+	    a->reps && b->reps && a->reps + b->reps > 2)
 		rank_pairs(&e, a, b, combine);
 	return e;
 }
