@@ -21,6 +21,25 @@ load helper
 	assert_eq "$(json "${lines[-1]}/summary.json" 'd["points"][0]["rate"]["link_share"]')" None
 }
 
+@test "others that take a CPU: a warning, and no claim is judged by the point; not in virtual time" {
+	local i
+	spec taken <<-'YAML'
+		settings: {kernel: oneway, transport: [shmem, scripted], poll: busy, messages: 20, burst: 20, repetitions: 4, warmup: 0}
+		claims:
+		  - {id: any, claim: "It takes less than a minute", origin: ours, metric: lat_ns.p50, points: {}, value: {max: 60s}}
+	YAML
+	for i in $(seq "$(nproc)"); do
+		timeout 60 sh -c 'while :; do :; done' 3>&- &
+	done
+	run "$KBLAT" run taken.yaml --out runs
+	kill $(jobs -p)
+	echo "$output"
+	run_dir=${lines[-1]}
+	assert_eq "$(json "$run_dir/summary.json" '[p["taken"] and p["taken"] > 0.15 for p in d["points"]]')" "[True, None]"
+	assert_contains "$output" "of the time of the CPUs that it was measured on"
+	assert_eq "$(json "$run_dir/claims.json" '[(c["verdict"], "was disturbed: others took" in c["why"]) for c in d["claims"]]')" "[('not judged', True)]"
+}
+
 @test "a sink that works on each message answers that much later" {
 	spec serve <<-'YAML'
 		settings: {kernel: pingpong, transport: udp, poll: [busy, event], size: 100B, messages: 50, repetitions: 1, warmup: 5, check: yes, serve: [0ns, 300us]}

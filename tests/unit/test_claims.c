@@ -187,6 +187,11 @@ static struct made experiment_a(void)
 	json_object_set_new(json_array_get(points, 12), "valid", json_false());
 	json_object_set_new(json_array_get(points, 12), "reasons", json_pack("[s]", "7 page faults"));
 	add_point(points, "ud", "event", 8, 100, 30);
+	/* 14: disturbed; 15: hardly. */
+	add_point(points, "xd", "busy", 8, 100, 1);
+	json_object_set_new(json_array_get(points, 14), "taken", json_real(0.43));
+	add_point(points, "xd", "event", 8, 100, 1);
+	json_object_set_new(json_array_get(points, 15), "taken", json_real(0.14));
 	return m;
 }
 
@@ -249,6 +254,10 @@ static const struct row rows[] = {
      "not judged", "", "several points at 8B"},
     {"a point that is not valid", "{'points': {'qp': ['ud'], 'poll': ['busy']}, 'relation': 'value', 'max': 1e9}",
      "not judged", "", "point 12 is not valid: 7 page faults"},
+    {"a point whose CPUs others took", "{'points': {'qp': ['xd'], 'poll': ['busy']}, 'relation': 'value', 'max': 1e9}",
+     "not judged", "", "point 14 was disturbed: others took 43 % of its CPUs' time"},
+    {"a little of them", "{'points': {'qp': ['xd'], 'poll': ['event']}, 'relation': 'value', 'max': 1e9}", "holds", "",
+     ""},
     {"one wild repetition does not decide",
      "{'points': {'qp': ['ud'], 'poll': ['event']}, 'relation': 'value', 'max': 1000}", "holds", "100 ns", ""},
     {"a quantile that is null", "{" BUSY ", 'relation': 'value', 'metric': 'lat_ns.p99', 'max': 1000}", "not judged",

@@ -522,6 +522,25 @@ static void edit(const char *name, const char *key, const char *value)
 	put_json(name, j);
 }
 
+/* Looks at what others take, of which some found nothing out; points 2 and 4 were not looked at. */
+static void test_taken(void)
+{
+	json_t *summary;
+
+	fresh();
+	edit("points/0000/point.json", "taken_looks", "[0.0625, 0.0625, null]");
+	edit("points/0001/point.json", "taken_looks", "[0.25, 0.25, 0.4375]");
+	edit("points/0003/point.json", "taken_looks", "[null]");
+	summary = build(NULL);
+	says(summary, "points.0.taken", "0.1875");
+	says(summary, "points.1.taken", "0.1875");
+	says(summary, "points.3.taken", "null");
+	ok(!json_object_get(json_array_get(json_object_get(summary, "points"), 2), "taken"),
+	   "nothing is said of a point that was not looked at");
+	says(summary, "points.0.warnings", "[\"others took 19 % of the time of the CPUs that it was measured on\"]");
+	json_decref(summary);
+}
+
 static void truncate_column(void)
 {
 	ok(!truncate(at("points/0000/rep-01/t_recv.npy"), 5000), "a column is cut off");
@@ -957,6 +976,7 @@ int main(void)
 	test_numbers();
 	test_merging();
 	test_killed();
+	test_taken();
 	test_csv();
 	test_table();
 	test_damage();

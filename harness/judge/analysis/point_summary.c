@@ -354,6 +354,21 @@ static void set_clock(const struct work *w, struct summary_point *out)
 		}
 }
 
+/* What others took of its CPUs: the mean of the looks at this point alone. */
+static void set_taken(const struct work *w, struct summary_point *out)
+{
+	const json_t *looks = json_object_get(w->outcome, "taken_looks"), *share;
+	double sum = 0;
+	size_t i, known = 0;
+
+	json_array_foreach (looks, i, share) {
+		sum += json_number_value(share);
+		known += json_is_number(share);
+	}
+	if (looks)
+		out->taken = number_real(sum / (double)known);
+}
+
 static void set_flows(struct work *w, struct summary_point *out)
 {
 	out->flow_count = w->layout->flow_count;
@@ -375,6 +390,7 @@ static void conclude_point(struct work *w, struct summary_point *out)
 		add_causes_warnings(w->flows[i].flow, out);
 	set_flows(w, out);
 	set_clock(w, out);
+	set_taken(w, out);
 }
 
 int point_summary(const struct point_context *context, const struct layout *layout, struct summary_point *out,

@@ -103,6 +103,11 @@ void summary_free(struct summary *s)
 	free(s);
 }
 
+bool summary_is_disturbed(const struct summary_point *p)
+{
+	return number_is_known(p->taken) && number_value(p->taken) > 0.15;
+}
+
 const struct summary_point *summary_find_point(const struct summary *s, json_int_t id)
 {
 	size_t low = 0, high = s->point_count;

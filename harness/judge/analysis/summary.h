@@ -137,6 +137,8 @@ struct summary_point {
 	json_t *reasons, *warnings; /* texts */
 	struct summary_loss loss;   /* of all flows */
 	struct number spread_ns;    /* between the flows' first posts, at most; absent: the point has no flows */
+	struct number
+	    taken; /* the share of a CPU's time that others took, the median of a few looks; none: not known */
 	struct summary_flow *flows; /* at least one */
 	size_t flow_count;
 	json_t *clock; /* with two hosts: point.json's "clock" without the comparisons; otherwise NULL */
@@ -162,6 +164,9 @@ void summary_free_point(struct summary_point *p);
 void summary_free_block(struct summary_block *b);
 void summary_free_results(struct summary_results *r);
 void summary_free_interference(struct summary_interference *i); /* and itself */
+
+/* Did others take so much of its CPUs' time (more than 0.15) that its numbers should not be relied on? */
+bool summary_is_disturbed(const struct summary_point *p);
 
 /* The point with that id; NULL if there is none. */
 const struct summary_point *summary_find_point(const struct summary *s, json_int_t id);

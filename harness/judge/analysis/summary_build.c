@@ -1,6 +1,7 @@
 #include "judge/analysis/summary_build.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "common/err.h"
@@ -72,6 +73,37 @@ static struct summary *build_points(const struct point_context *c, const json_t 
 	return s;
 }
 
+/*
+ * A look is rough, and others rarely come for one point alone: to each point that was looked at belongs what others
+ * took of it and of those beside it.
+ */
+static void take_neighbours(struct summary *s)
+{
+	double *own = or_abort(calloc(s->point_count + 1, sizeof(*own)));
+
+	for (size_t i = 0; i < s->point_count; i++)
+		own[i] = number_value(s->points[i].taken);
+	for (size_t i = 0; i < s->point_count; i++) {
+		struct summary_point *p = &s->points[i];
+		double sum = 0;
+		int known = 0;
+
+		for (size_t k = i ? i - 1 : 0; k <= i + 1 && k < s->point_count; k++) {
+			sum += isnan(own[k]) ? 0 : own[k];
+			known += !isnan(own[k]);
+		}
+		if (!number_is_known(p->taken))
+			continue;
+		p->taken = number_real(sum / known);
+		if (summary_is_disturbed(p))
+			json_array_append_new(
+			    p->warnings,
+			    json_sprintf("others took %.0f %% of the time of the CPUs that it was measured on",
+					 100 * sum / known));
+	}
+	free(own);
+}
+
 /* The clock of a host other than the coordinator's. */
 static const json_t *clock_of_role(const json_t *run, const char *role)
 {
@@ -97,8 +129,10 @@ struct summary *summary_build(const char *run_path, const json_t *run, const jso
 
 	json_decref(c.state[0]);
 	json_decref(c.state[1]);
-	if (s)
+	if (s) {
+		take_neighbours(s);
 		summary_conclude(s, run, resolved);
+	}
 	return s;
 }
 

@@ -11,6 +11,7 @@
 
 #include "common/monotonic.h"
 #include "common/or_abort.h"
+#include "common/sort.h"
 #include "measure/instrument/clock.h"
 #include "measure/instrument/pinned.h"
 
@@ -65,6 +66,80 @@ void noise_measure(struct noise *n, size_t count, unsigned milliseconds, double 
 		if (!n[i].rc)
 			pthread_join(spins[i].thread, NULL);
 	free(spins);
+}
+
+/* --- what others take from a computation --- */
+
+#define TAKEN_UNIT  20000 /* steps of the computation between two looks at the clock: some 10 us, emulated 30 to 100 */
+#define TAKEN_UNITS 8192
+
+struct work {
+	pthread_t thread;
+	int64_t settle, ticks; /* before and while it counts */
+	int64_t took[TAKEN_UNITS];
+	size_t units;
+};
+
+static void compute(void)
+{
+	volatile uint32_t result;
+	uint32_t x = 1;
+
+	for (unsigned i = 0; i < TAKEN_UNIT; i++)
+		x = x * 1664525 + 1013904223;
+	result = x;
+	(void)result;
+}
+
+static void *run_work(void *arg)
+{
+	struct work *w = arg;
+	const int64_t start = clock_ticks_begin();
+	int64_t last = start;
+
+	while (w->units < TAKEN_UNITS && last - start < w->settle + w->ticks) {
+		const int64_t before = last;
+
+		compute();
+		last = clock_ticks_begin();
+		if (before - start >= w->settle)
+			w->took[w->units++] = last - before;
+	}
+	return NULL;
+}
+
+static double share_taken(struct work *w)
+{
+	double all = 0, taken = 0;
+	int64_t usual;
+
+	if (!w->units)
+		return -1;
+	sort_integers(w->took, w->units);
+	usual = w->took[w->units / 10];
+	for (size_t i = 0; i < w->units; i++) {
+		all += (double)w->took[i];
+		taken += w->took[i] > 2 * usual ? (double)(w->took[i] - usual) : 0;
+	}
+	return taken / all;
+}
+
+void noise_taken(const int *cpu, double *share, size_t count, unsigned settle_ms, unsigned milliseconds, double hz)
+{
+	struct work *works = or_abort(calloc(count, sizeof(*works)));
+
+	for (size_t i = 0; i < count; i++) {
+		works[i].settle = (int64_t)(settle_ms * hz / 1e3);
+		works[i].ticks = (int64_t)(milliseconds * hz / 1e3);
+		share[i] = hz > 0 && !pinned_start(&works[i].thread, cpu[i], run_work, &works[i]) ? 0 : -1;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (share[i] < 0)
+			continue;
+		pthread_join(works[i].thread, NULL);
+		share[i] = share_taken(&works[i]);
+	}
+	free(works);
 }
 
 /* --- time taken from the operating system --- */

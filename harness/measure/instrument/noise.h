@@ -25,6 +25,15 @@ struct noise {
 void noise_measure(struct noise *n, size_t count, unsigned milliseconds, double hz);
 
 /*
+ * The share of the time of each CPU that others take from a thread that computes there and never yields, in [0, 1]: a
+ * known computation takes more than twice as long as it mostly does. -1: not known. Unlike noise_measure() it does not
+ * mistake for that what reading the clock costs, which may be much on an emulated CPU, and where two CPUs read it at
+ * once. All CPUs at the same time, for `milliseconds` after `settle_ms`: a hypervisor takes up to 40 ms to give each of
+ * several virtual CPUs that became busy a CPU of its own.
+ */
+void noise_taken(const int *cpu, double *share, size_t count, unsigned settle_ms, unsigned milliseconds, double hz);
+
+/*
  * Time taken from the operating system: by the hypervisor (steal time), or by firmware (system
  * management interrupts, only on Intel processors whose registers may be read).
  */

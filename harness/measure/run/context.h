@@ -25,6 +25,7 @@ struct run_context {
 	char boot_id[64];    /* of this machine */
 	bool mask;	     /* nothing that identifies this machine is stored */
 	bool wants_skew;     /* how far two CPUs' tick counters differ is not known yet */
+	bool wants_taken;    /* claims are judged by the points, if others take little of their CPUs */
 	volatile sig_atomic_t *interrupted;
 };
 

@@ -9,6 +9,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "files/rundir/reader.h"
+#include "measure/instrument/noise.h"
 #include "measure/run/clock_link.h"
 #include "measure/run/repetition.h"
 #include "measure/run/seal.h"
@@ -45,7 +46,51 @@ struct point_run {
 	struct point_outcome *out;
 	struct clock_link link; /* if its sides are on two hosts */
 	long long repetition;	/* the last one begun */
+	json_t *taken;		/* of each look: taken_now() */
 };
+
+/* --- what others take --- */
+
+#define TAKEN_SETTLE_MS 50
+#define TAKEN_MS	20
+#define TAKEN_LOOKS	3 /* at a point, whatever the number of its repetitions */
+
+/* Both sides of a flow at the same time, as both may be busy then. -1: not known. */
+static double taken_of_flow(const struct session *s, size_t first)
+{
+	double share[2], most = -1;
+	size_t count = 0;
+	int cpu[2];
+
+	for (size_t side = 0; side < 2; side++)
+		if (s->placed[first + side].cpu >= 0 && (!count || cpu[0] != s->placed[first + side].cpu))
+			cpu[count++] = s->placed[first + side].cpu;
+	noise_taken(cpu, share, count, TAKEN_SETTLE_MS, TAKEN_MS, s->run->tick_hz);
+	for (size_t i = 0; i < count; i++)
+		most = share[i] > most ? share[i] : most;
+	return most;
+}
+
+/*
+ * If claims will be judged by this point: looks, between repetitions, at how much of a CPU's time others take from a
+ * thread of ours that never yields it, such as other programs, or another machine on the same processor. Each look is
+ * at the next flow. Threads with a real-time priority do not wait for other programs, and in virtual time nobody waits.
+ */
+static void look_at_taken(struct point_run *c, long long rep)
+{
+	const struct session *s = &c->session;
+	const size_t due = 1 + (size_t)((TAKEN_LOOKS - 1) * rep / s->point->repetitions);
+
+	if (!s->run->wants_taken || !session_is_local(s))
+		return;
+	for (size_t n = json_array_size(c->taken); n < due; n++) {
+		const size_t first = 2 * n % s->count;
+		const struct flow *f = s->peer[first].flow;
+		const double share = f->transport->has_own_clock || f->common.priority ? -1 : taken_of_flow(s, first);
+
+		json_array_append_new(c->taken, share < 0 ? json_null() : json_real(share));
+	}
+}
 
 /* --- repetitions --- */
 
@@ -144,8 +189,12 @@ static int run_repetitions(struct point_run *c, struct err *e)
 		clock_link_open(&c->link, &c->session);
 		rc = clock_link_compare(&c->link);
 	}
+	if (!rc)
+		look_at_taken(c, 0);
 	for (long long rep = 0; !rc && rep < p->repetitions; rep++) {
 		rc = run_numbered(c, rep, e);
+		if (!rc)
+			look_at_taken(c, rep + 1);
 		if (!rc)
 			c->progress->messages += messages_of_point(p);
 		point_show_progress(c, rep + 1);
@@ -253,9 +302,10 @@ static int write_point(const struct point_run *c, const struct err *e, struct er
 	const struct session *s = &c->session;
 	const enum outcome outcome = c->out->outcome;
 	char *path = fs_path("%s/point.json", s->dir);
-	json_t *j = json_pack("{s:i, s:I, s:s, s:s, s:O, s:O, s:o*}", "schema", 1, "id", (json_int_t)s->point->id,
+	json_t *j = json_pack("{s:i, s:I, s:s, s:s, s:O, s:O, s:o*, s:O*}", "schema", 1, "id", (json_int_t)s->point->id,
 			      "outcome", outcome_names[outcome], "why", outcome == OUTCOME_COMPLETED ? "" : e->text,
-			      "granted", s->granted, "placement", s->placement, "clock", clock_link_json(&c->link));
+			      "granted", s->granted, "placement", s->placement, "clock", clock_link_json(&c->link),
+			      "taken_looks", json_array_size(c->taken) ? c->taken : NULL);
 	int rc = json_write(path, j, write_error);
 
 	json_decref(j);
@@ -266,7 +316,7 @@ static int write_point(const struct point_run *c, const struct err *e, struct er
 void coordinator_run_point(const struct run_context *run, struct environment *env, const struct point *p,
 			   struct progress *progress, struct point_outcome *out, struct err *e)
 {
-	struct point_run c = {.env = env, .progress = progress, .out = out};
+	struct point_run c = {.env = env, .progress = progress, .out = out, .taken = json_array()};
 	struct session *s = &c.session;
 	struct err write_error = ERR_INIT;
 	int rc = session_begin(s, run, p, e);
@@ -281,6 +331,7 @@ void coordinator_run_point(const struct run_context *run, struct environment *en
 	repetition_drop_incomplete(s, c.repetition);
 	rc = write_point(&c, e, &write_error);
 	clock_link_close(&c.link);
+	json_decref(c.taken);
 	if (rc && out->outcome == OUTCOME_COMPLETED) {
 		*e = write_error;
 		out->outcome = OUTCOME_FAILED;

@@ -219,6 +219,7 @@ static int create_directory(struct engine *g, const char *parent, struct err *e)
 	g->context.tick_hz = g->clock.hz;
 	g->context.conversion = clock_conversion_from(t0, g->clock.hz);
 	g->context.wants_skew = true;
+	g->context.wants_taken = spec->claims.count;
 	g->context.hosts = &g->hosts;
 	g->hosts.run_path = g->dir.path;
 	g->hosts.conversion = g->context.conversion;
