@@ -102,6 +102,51 @@ started() {
 	assert_eq "$(json "${lines[-1]}/run.json" 'd["points"]["completed"]')" 1
 }
 
+# bats test_tags=long
+@test "rounds: all points are measured before each goes on, and a run that ends in between says so" {
+	local first_stamp='import numpy, sys; print(numpy.load(sys.argv[1])[0])'
+	# From the fourth start of a source on, it does what is written in `action`.
+	printf '#!/bin/bash\necho >>%q/starts\n(($(wc -l <%q/starts) < 4)) || . %q/action\nexec "$@"\n' "$PWD" "$PWD" "$PWD" >counted
+	chmod +x counted
+	spec r <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, poll: event, messages: 100, burst: 10, repetitions: 5, rounds: 2, warmup: 20}
+		matrix:
+		  - {size: [8, 16]}
+	YAML
+	: >starts && : >action
+	run "$KBLAT" run r.yaml --out runs --source "$PWD/counted"
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(wc -l <starts)" 4
+	for rep in 0000/rep-0{0,1} 0001/rep-0{0,1} 0000/rep-0{2,3,4} 0001/rep-0{2,3,4}; do
+		/usr/bin/python3 -c "$first_stamp" "$run_dir/points/$rep/t_subm.npy"
+	done >stamps
+	sort -nc stamps
+	assert_eq "$(json "$run_dir/summary.json" '[(len(p["reps"]), p["metrics"]["lat_ns"]["n"]) for p in d["points"]]')" "[(5, 500), (5, 500)]"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+
+	: >starts && echo 'kill -INT $PPID; sleep 5' >action
+	run "$KBLAT" run r.yaml --out interrupted --source "$PWD/counted"
+	echo "$output"
+	run_dir=$(echo interrupted/*)
+	assert_eq "$(json "$run_dir/run.json" 'd["status"], d["points"]["completed"], d["points"]["interrupted"]')" \
+		"('INTERRUPTED', 1, 1)"
+	: >starts && sed -i 's/< 4/< 3/' counted
+	run "$KBLAT" run r.yaml --out earlier --source "$PWD/counted"
+	run_dir=$(echo earlier/*)
+	assert_eq "$(json "$run_dir/run.json" 'd["points"]["interrupted"]')" 2
+	assert_eq "$(json "$run_dir/points/0001/point.json" 'd["outcome"], d["why"]')" "('interrupted', 'the run ended before its last round')"
+
+	: >starts && echo 'echo broken >&2; exit 1' >action
+	run "$KBLAT" run r.yaml --out failed --source "$PWD/counted"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "broken"
+	assert_eq "$(json "$(echo failed/*)/run.json" 'd["points"]["failed"]')" 2
+}
+
 @test "turn has the sink's view from message to message, and buffers returned before the answer are intact" {
 	spec t <<-'YAML'
 		settings: {kernel: pingpong, transport: shmem, poll: event, messages: 500, repetitions: 2, check: yes, release: before}

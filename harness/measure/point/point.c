@@ -123,6 +123,7 @@ int point_load(struct point *p, unsigned id, json_t *params, struct err *e)
 	if (rc)
 		return rc;
 	p->repetitions = p->flow[0].common.repetitions;
+	p->rounds = p->flow[0].common.rounds < p->repetitions ? p->flow[0].common.rounds : p->repetitions;
 	p->fresh = p->flow[0].common.fresh;
 	if (*p->flow[0].common.environment == '.' || strchr(p->flow[0].common.environment, '/'))
 		return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL,

@@ -17,6 +17,7 @@ struct point {
 	unsigned id;
 	json_t *params;
 	int64_t repetitions;
+	int64_t rounds;		       /* passes in which they are measured, at most as many */
 	bool fresh;		       /* new endpoints for every repetition, each with its warm-up */
 	char environment[OPT_STR_MAX]; /* a profile of kbtune; "": the machine as it is */
 	enum until until;

@@ -27,6 +27,10 @@ const struct opt common_options[] = {
      "maximum number of messages in flight, and number of receive buffers"},
     {"repetitions", OPT_INT, FIELD(repetitions), "25", 1, 100000, NULL, "how many times a point is measured",
      OPT_BOOKKEEPING | OPT_OF_POINT},
+    {"rounds", OPT_INT, FIELD(rounds), "1", 1, 100000, NULL,
+     "in how many passes through all points the repetitions are measured; with several, a machine that drifts shows in "
+     "how the repetitions spread, and points remain comparable",
+     OPT_BOOKKEEPING | OPT_OF_POINT},
     {"warmup", OPT_INT, FIELD(warmup), "1000", 0, 1000000000, NULL,
      "messages sent before the first repetition, without pauses; their stamps are stored separately", OPT_BOOKKEEPING},
     {"fresh", OPT_BOOL, FIELD(fresh), "no", 0, 0, NULL,

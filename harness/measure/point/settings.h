@@ -20,7 +20,7 @@ extern const char *const clock_method_names[];
 struct common_settings {
 	int poll;
 	int poll_send; /* or POLL_SEND_SAME */
-	int64_t spin, depth, repetitions, warmup, limit, timeout, drain, priority, priority_limit;
+	int64_t spin, depth, repetitions, rounds, warmup, limit, timeout, drain, priority, priority_limit;
 	char source_cpu[OPT_STR_MAX], sink_cpu[OPT_STR_MAX]; /* placement/survey.h */
 	bool touch, fresh, cycles;
 	int clock;   /* enum clock_method */

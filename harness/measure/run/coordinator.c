@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/monotonic.h"
 #include "files/rundir/reader.h"
 #include "measure/instrument/noise.h"
 #include "measure/run/clock_link.h"
@@ -45,8 +46,8 @@ struct point_run {
 	struct progress *progress;
 	struct point_outcome *out;
 	struct clock_link link; /* if its sides are on two hosts */
+	long long first, end;	/* the repetitions of this round */
 	long long repetition;	/* the last one begun */
-	json_t *taken;		/* of each look: taken_now() */
 };
 
 /* --- what others take --- */
@@ -83,12 +84,12 @@ static void look_at_taken(struct point_run *c, long long rep)
 
 	if (!s->run->wants_taken || !session_is_local(s))
 		return;
-	for (size_t n = json_array_size(c->taken); n < due; n++) {
+	for (size_t n = json_array_size(c->out->taken_looks); n < due; n++) {
 		const size_t first = 2 * n % s->count;
 		const struct flow *f = s->peer[first].flow;
 		const double share = f->transport->has_own_clock || f->common.priority ? -1 : taken_of_flow(s, first);
 
-		json_array_append_new(c->taken, share < 0 ? json_null() : json_real(share));
+		json_array_append_new(c->out->taken_looks, share < 0 ? json_null() : json_real(share));
 	}
 }
 
@@ -158,14 +159,14 @@ static int run_warm_up(struct point_run *c, struct err *e)
 	return has_warm_up(c->session.point) ? run_repetition(c, REPETITION_WARM_UP, e) : 0;
 }
 
-/* With `fresh`, the first repetition has new endpoints anyway. */
+/* With `fresh`, the first repetition of a round has new endpoints anyway. */
 static int run_numbered(struct point_run *c, long long rep, struct err *e)
 {
 	int rc = 0;
 
 	if (*c->session.run->interrupted)
 		return -EINTR;
-	if (c->session.point->fresh && rep > 0) {
+	if (c->session.point->fresh && rep > c->first) {
 		repetition_drop(&c->session, REPETITION_WARM_UP);
 		rc = session_renew(&c->session, e);
 		if (!rc)
@@ -179,19 +180,21 @@ static int run_repetitions(struct point_run *c, struct err *e)
 	const struct point *p = c->session.point;
 	int rc;
 
-	point_show_progress(c, 0);
+	point_show_progress(c, c->first);
+	if (c->first)
+		repetition_drop(&c->session, REPETITION_WARM_UP);
 	rc = run_warm_up(c, e);
-	if (!rc && has_control(p))
+	if (!rc && !c->first && has_control(p))
 		rc = run_repetition(c, REPETITION_CONTROL, e);
-	if (!rc && point_explains(p))
+	if (!rc && !c->first && point_explains(p))
 		rc = run_repetition(c, REPETITION_UNTRACED, e);
 	if (!rc) {
 		clock_link_open(&c->link, &c->session);
 		rc = clock_link_compare(&c->link);
 	}
 	if (!rc)
-		look_at_taken(c, 0);
-	for (long long rep = 0; !rc && rep < p->repetitions; rep++) {
+		look_at_taken(c, c->first);
+	for (long long rep = c->first; !rc && rep < c->end; rep++) {
 		rc = run_numbered(c, rep, e);
 		if (!rc)
 			look_at_taken(c, rep + 1);
@@ -258,12 +261,23 @@ static void note_adapters(struct point_run *c)
 	}
 }
 
+/* Each round would compare the clocks of two hosts anew. */
+static int check_rounds(const struct point_run *c, struct err *e)
+{
+	if (c->session.point->rounds == 1 || session_is_local(&c->session))
+		return 0;
+	return err_set(e, -EOPNOTSUPP, STATUS_USAGE, NULL, NULL,
+		       "several rounds are possible only on one host: measure between two with --set rounds=1");
+}
+
 static int run_session(struct point_run *c, struct err *e)
 {
 	int rc = enter_environment(c, e);
 
 	if (!rc)
 		rc = session_start(&c->session, e);
+	if (!rc)
+		rc = check_rounds(c, e);
 	if (!rc)
 		rc = session_open(&c->session, e);
 	if (!rc) {
@@ -275,6 +289,12 @@ static int run_session(struct point_run *c, struct err *e)
 		rc = run_repetitions(c, e);
 	}
 	return rc ? rc : environment_confirm(c->env, e);
+}
+
+/* Is it over, whether by the last round or because something went wrong? */
+static bool is_over(const struct point_run *c)
+{
+	return c->out->outcome != OUTCOME_COMPLETED || c->end == c->session.point->repetitions;
 }
 
 static enum outcome outcome_of(const struct session *s, int rc, const struct err *e)
@@ -300,12 +320,15 @@ static int write_params(const struct session *s, struct err *e)
 static int write_point(const struct point_run *c, const struct err *e, struct err *write_error)
 {
 	const struct session *s = &c->session;
-	const enum outcome outcome = c->out->outcome;
+	const enum outcome outcome = is_over(c) ? c->out->outcome : OUTCOME_INTERRUPTED;
+	const char *why = outcome == OUTCOME_COMPLETED ? ""
+			  : is_over(c)		       ? e->text
+						       : "the run ended before its last round";
 	char *path = fs_path("%s/point.json", s->dir);
 	json_t *j = json_pack("{s:i, s:I, s:s, s:s, s:O, s:O, s:o*, s:O*}", "schema", 1, "id", (json_int_t)s->point->id,
-			      "outcome", outcome_names[outcome], "why", outcome == OUTCOME_COMPLETED ? "" : e->text,
-			      "granted", s->granted, "placement", s->placement, "clock", clock_link_json(&c->link),
-			      "taken_looks", json_array_size(c->taken) ? c->taken : NULL);
+			      "outcome", outcome_names[outcome], "why", why, "granted", s->granted, "placement",
+			      s->placement, "clock", clock_link_json(&c->link), "taken_looks",
+			      json_array_size(c->out->taken_looks) ? c->out->taken_looks : NULL);
 	int rc = json_write(path, j, write_error);
 
 	json_decref(j);
@@ -316,12 +339,16 @@ static int write_point(const struct point_run *c, const struct err *e, struct er
 void coordinator_run_point(const struct run_context *run, struct environment *env, const struct point *p,
 			   struct progress *progress, struct point_outcome *out, struct err *e)
 {
-	struct point_run c = {.env = env, .progress = progress, .out = out, .taken = json_array()};
+	struct point_run c = {.env = env,
+			      .progress = progress,
+			      .out = out,
+			      .first = p->repetitions * out->rounds / p->rounds,
+			      .end = p->repetitions * (out->rounds + 1) / p->rounds};
+	const int64_t started_ms = monotonic_ms();
 	struct session *s = &c.session;
 	struct err write_error = ERR_INIT;
 	int rc = session_begin(s, run, p, e);
 
-	*out = (struct point_outcome){.hosts = json_object(), .common_clock = true, .skew_ns = -1};
 	if (!rc)
 		rc = write_params(s, e);
 	if (!rc)
@@ -331,16 +358,24 @@ void coordinator_run_point(const struct run_context *run, struct environment *en
 	repetition_drop_incomplete(s, c.repetition);
 	rc = write_point(&c, e, &write_error);
 	clock_link_close(&c.link);
-	json_decref(c.taken);
 	if (rc && out->outcome == OUTCOME_COMPLETED) {
 		*e = write_error;
 		out->outcome = OUTCOME_FAILED;
 	}
 	session_end(s);
+	out->rounds++;
+	out->took_ms += monotonic_ms() - started_ms;
+}
+
+void point_outcome_init(struct point_outcome *o)
+{
+	*o = (struct point_outcome){
+	    .hosts = json_object(), .common_clock = true, .skew_ns = -1, .taken_looks = json_array()};
 }
 
 void point_outcome_free(struct point_outcome *o)
 {
 	json_decref(o->hosts);
-	o->hosts = NULL;
+	json_decref(o->taken_looks);
+	o->hosts = o->taken_looks = NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * Runs a point: starts the endpoints of its flows, takes them through open, connect, warm-up and repetitions, and
- * stores what they return. A point that fails or is not possible does not end the run.
+ * Runs a point, or a round of it: starts the endpoints of its flows, takes them through open, connect, warm-up and
+ * repetitions, and stores what they return. A point that fails or is not possible does not end the run.
  */
 #ifndef KBLAT_RUN_COORDINATOR_H
 #define KBLAT_RUN_COORDINATOR_H
@@ -34,12 +34,20 @@ struct point_outcome {
 	bool common_clock;	 /* both sides of each flow were on one host; true unless known otherwise */
 	int64_t skew_ns;	 /* between the tick counters of two CPUs, where that was measured; -1: it was not */
 	char shared_adapter[64]; /* the device that both sides of a flow have, unasked; "": none */
+	json_t *taken_looks;	 /* of point.json */
+	int64_t rounds;		 /* that were completed */
+	int64_t took_ms;	 /* all of them */
 };
 
-/* Run it. Errors are in `e` and in the point's point.json. Free `out` in either case. */
+void point_outcome_init(struct point_outcome *o);
+void point_outcome_free(struct point_outcome *o);
+
+/*
+ * Run the next round of it (`out` has the earlier ones): with new endpoints, the repetitions that belong to this round.
+ * Errors are in `e` and in the point's point.json. As long as rounds are missing, point.json has it for interrupted.
+ */
 void coordinator_run_point(const struct run_context *run, struct environment *env, const struct point *p,
 			   struct progress *progress, struct point_outcome *out, struct err *e);
-void point_outcome_free(struct point_outcome *o);
 
 /*
  * Do both sides of a flow use the same adapter? Then its internal switch or loopback is measured, but neither a link

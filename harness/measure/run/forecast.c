@@ -87,7 +87,7 @@ void forecast_add(struct forecast *sum, struct forecast t, double times)
 
 struct forecast forecast_point(const struct point *p)
 {
-	const double starts = p->fresh ? (double)p->repetitions : 1;
+	const double starts = (double)(p->fresh ? p->repetitions : p->rounds);
 	struct forecast t = {.rest_s = POINT_S * starts};
 	const bool untraced = point_explains(p);
 	bool control = false;

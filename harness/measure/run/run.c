@@ -309,24 +309,34 @@ static void warn_of_hosts(struct engine *g)
 	json_array_clear(g->hosts.warnings);
 }
 
-static void run_point(struct engine *g, const struct point *p)
+/* It has failed, or been measured in all its rounds. */
+static void end_point(struct engine *g, const struct point *p, const struct point_outcome *o, const struct err *e)
+{
+	rundir_log(&g->dir, "point",
+		   json_pack("{s:I, s:s, s:s, s:I}", "id", (json_int_t)p->id, "outcome", outcome_names[o->outcome],
+			     "why", e->text, "took_ms", (json_int_t)o->took_ms));
+	g->result->count[o->outcome]++;
+	g->request->point_ended(&g->progress, o->outcome, e->text);
+	if (o->outcome != OUTCOME_COMPLETED)
+		rundir_update(&g->dir, NULL);
+}
+
+static bool point_has_ended(const struct point *p, const struct point_outcome *o)
+{
+	return o->outcome != OUTCOME_COMPLETED || o->rounds == p->rounds;
+}
+
+static void run_point(struct engine *g, const struct point *p, struct point_outcome *o)
 {
 	struct err e = ERR_INIT;
-	struct point_outcome outcome;
 
-	g->progress.point_started_ms = monotonic_ms();
-	coordinator_run_point(&g->context, &g->environment, p, &g->progress, &outcome, &e);
-	merge_outcome(g, &outcome);
-	warn_of_adapter(g, outcome.shared_adapter);
+	g->progress.point_started_ms = monotonic_ms() - o->took_ms;
+	coordinator_run_point(&g->context, &g->environment, p, &g->progress, o, &e);
+	merge_outcome(g, o);
+	warn_of_adapter(g, o->shared_adapter);
 	warn_of_hosts(g);
-	rundir_log(&g->dir, "point",
-		   json_pack("{s:I, s:s, s:s, s:I}", "id", (json_int_t)p->id, "outcome", outcome_names[outcome.outcome],
-			     "why", e.text, "took_ms", (json_int_t)(monotonic_ms() - g->progress.point_started_ms)));
-	g->result->count[outcome.outcome]++;
-	g->request->point_ended(&g->progress, outcome.outcome, e.text);
-	if (outcome.outcome != OUTCOME_COMPLETED)
-		rundir_update(&g->dir, NULL);
-	point_outcome_free(&outcome);
+	if (point_has_ended(p, o))
+		end_point(g, p, o, &e);
 }
 
 /* Unblocks signals for a moment, so that one that arrived outside of a wait is noticed. */
@@ -340,9 +350,33 @@ static bool is_interrupted(const struct engine *g)
 	return *g->request->interrupted != 0;
 }
 
+static int64_t most_rounds(const struct spec *spec)
+{
+	int64_t most = 1;
+
+	for (size_t i = 0; i < spec->point_count; i++)
+		most = spec->point[i].rounds > most ? spec->point[i].rounds : most;
+	return most;
+}
+
+static void run_rounds(struct engine *g, struct point_outcome *outcomes)
+{
+	const struct spec *spec = g->request->spec;
+	const int64_t rounds = most_rounds(spec);
+
+	for (int64_t round = 0; round < rounds; round++)
+		for (size_t i = 0; i < spec->point_count && !is_interrupted(g); i++) {
+			if (round && point_has_ended(&spec->point[i], &outcomes[i]))
+				continue;
+			g->progress.point = i + 1;
+			run_point(g, &spec->point[i], &outcomes[i]);
+		}
+}
+
 static void run_points(struct engine *g)
 {
 	const struct spec *spec = g->request->spec;
+	struct point_outcome *outcomes = or_abort(calloc(spec->point_count + 1, sizeof(*outcomes)));
 
 	g->result->total = spec->point_count;
 	g->progress = (struct progress){.path = g->dir.path,
@@ -350,10 +384,15 @@ static void run_points(struct engine *g)
 					.all_messages = preflight_messages(spec->point, spec->point_count),
 					.started_ms = monotonic_ms(),
 					.show = g->request->show};
-	for (size_t i = 0; i < spec->point_count && !is_interrupted(g); i++) {
-		g->progress.point = i + 1;
-		run_point(g, &spec->point[i]);
+	for (size_t i = 0; i < spec->point_count; i++)
+		point_outcome_init(&outcomes[i]);
+	run_rounds(g, outcomes);
+	for (size_t i = 0; i < spec->point_count; i++) {
+		g->result->count[OUTCOME_INTERRUPTED] +=
+		    outcomes[i].rounds && !point_has_ended(&spec->point[i], &outcomes[i]);
+		point_outcome_free(&outcomes[i]);
 	}
+	free(outcomes);
 }
 
 /* --- before and after the points --- */
