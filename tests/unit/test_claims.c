@@ -49,8 +49,8 @@ static void test_intervals(void)
 	e = estimate_value(&(struct sample){.value = 100, .rep = three, .reps = 3});
 	ok(e.low == 1 && e.high == 100, "the number of all repetitions together always lies within");
 	e = estimate_value(&peak);
-	ok(e.low == 10 && e.high == 9999, "a maximum: from the least of the repetitions' to the largest, %g to %g", e.low,
-	   e.high);
+	ok(e.low == 10 && e.high == 9999, "a maximum: from the least of the repetitions' to the largest, %g to %g",
+	   e.low, e.high);
 	e = estimate_ratio(&peak, &peak);
 	ok(e.low == 10. / 9999 && e.high == 999.9, "a ratio of maxima: the range of all pairs");
 	e = estimate_ratio(&peak, &a);

@@ -181,6 +181,7 @@ static int run_repetitions(struct point_run *c, struct err *e)
 	int rc;
 
 	point_show_progress(c, c->first);
+	look_at_taken(c, c->first);
 	if (c->first)
 		repetition_drop(&c->session, REPETITION_WARM_UP);
 	rc = run_warm_up(c, e);
@@ -192,8 +193,6 @@ static int run_repetitions(struct point_run *c, struct err *e)
 		clock_link_open(&c->link, &c->session);
 		rc = clock_link_compare(&c->link);
 	}
-	if (!rc)
-		look_at_taken(c, c->first);
 	for (long long rep = c->first; !rc && rep < c->end; rep++) {
 		rc = run_numbered(c, rep, e);
 		if (!rc)
