@@ -22,17 +22,18 @@ load helper
 }
 
 @test "others that take a CPU: a warning, and no claim is judged by the point; not in virtual time" {
-	local i
+	local hogs=()
 	spec taken <<-'YAML'
 		settings: {kernel: oneway, transport: [shmem, scripted], poll: busy, messages: 20, burst: 20, repetitions: 4, warmup: 0}
 		claims:
 		  - {id: any, claim: "It takes less than a minute", origin: ours, metric: lat_ns.p50, points: {}, value: {max: 60s}}
 	YAML
-	for i in $(seq "$(nproc)"); do
+	for _ in $(seq "$(nproc)"); do
 		timeout 60 sh -c 'while :; do :; done' 3>&- &
+		hogs+=($!)
 	done
 	run "$KBLAT" run taken.yaml --out runs
-	kill $(jobs -p)
+	kill "${hogs[@]}"
 	echo "$output"
 	run_dir=${lines[-1]}
 	assert_eq "$(json "$run_dir/summary.json" '[p["taken"] and p["taken"] > 0.15 for p in d["points"]]')" "[True, None]"

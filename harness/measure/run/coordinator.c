@@ -61,7 +61,7 @@ static double taken_of_flow(const struct session *s, size_t first)
 {
 	double share[2], most = -1;
 	size_t count = 0;
-	int cpu[2];
+	int cpu[2] = {-1, -1};
 
 	for (size_t side = 0; side < 2; side++)
 		if (s->placed[first + side].cpu >= 0 && (!count || cpu[0] != s->placed[first + side].cpu))
