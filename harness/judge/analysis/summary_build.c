@@ -88,12 +88,12 @@ static void take_neighbours(struct summary *s)
 		double sum = 0;
 		int known = 0;
 
+		if (!number_is_known(p->taken))
+			continue;
 		for (size_t k = i ? i - 1 : 0; k <= i + 1 && k < s->point_count; k++) {
 			sum += isnan(own[k]) ? 0 : own[k];
 			known += !isnan(own[k]);
 		}
-		if (!number_is_known(p->taken))
-			continue;
 		p->taken = number_real(sum / known);
 		if (summary_is_disturbed(p))
 			json_array_append_new(

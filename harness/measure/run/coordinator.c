@@ -156,7 +156,10 @@ static int run_repetition(struct point_run *c, long long number, struct err *e)
 
 static int run_warm_up(struct point_run *c, struct err *e)
 {
-	return has_warm_up(c->session.point) ? run_repetition(c, REPETITION_WARM_UP, e) : 0;
+	if (!has_warm_up(c->session.point))
+		return 0;
+	repetition_drop(&c->session, REPETITION_WARM_UP); /* that of former endpoints */
+	return run_repetition(c, REPETITION_WARM_UP, e);
 }
 
 /* With `fresh`, the first repetition of a round has new endpoints anyway. */
@@ -167,7 +170,6 @@ static int run_numbered(struct point_run *c, long long rep, struct err *e)
 	if (*c->session.run->interrupted)
 		return -EINTR;
 	if (c->session.point->fresh && rep > c->first) {
-		repetition_drop(&c->session, REPETITION_WARM_UP);
 		rc = session_renew(&c->session, e);
 		if (!rc)
 			rc = run_warm_up(c, e);
@@ -182,8 +184,6 @@ static int run_repetitions(struct point_run *c, struct err *e)
 
 	point_show_progress(c, c->first);
 	look_at_taken(c, c->first);
-	if (c->first)
-		repetition_drop(&c->session, REPETITION_WARM_UP);
 	rc = run_warm_up(c, e);
 	if (!rc && !c->first && has_control(p))
 		rc = run_repetition(c, REPETITION_CONTROL, e);
@@ -290,12 +290,6 @@ static int run_session(struct point_run *c, struct err *e)
 	return rc ? rc : environment_confirm(c->env, e);
 }
 
-/* Is it over, whether by the last round or because something went wrong? */
-static bool is_over(const struct point_run *c)
-{
-	return c->out->outcome != OUTCOME_COMPLETED || c->end == c->session.point->repetitions;
-}
-
 static enum outcome outcome_of(const struct session *s, int rc, const struct err *e)
 {
 	if (rc == 0)
@@ -319,10 +313,9 @@ static int write_params(const struct session *s, struct err *e)
 static int write_point(const struct point_run *c, const struct err *e, struct err *write_error)
 {
 	const struct session *s = &c->session;
-	const enum outcome outcome = is_over(c) ? c->out->outcome : OUTCOME_INTERRUPTED;
-	const char *why = outcome == OUTCOME_COMPLETED ? ""
-			  : is_over(c)		       ? e->text
-						       : "the run ended before its last round";
+	const bool over = point_is_over(s->point, c->out);
+	const enum outcome outcome = over ? c->out->outcome : OUTCOME_INTERRUPTED;
+	const char *why = !over ? "the run ended before its last round" : outcome == OUTCOME_COMPLETED ? "" : e->text;
 	char *path = fs_path("%s/point.json", s->dir);
 	json_t *j = json_pack("{s:i, s:I, s:s, s:s, s:O, s:O, s:o*, s:O*}", "schema", 1, "id", (json_int_t)s->point->id,
 			      "outcome", outcome_names[outcome], "why", why, "granted", s->granted, "placement",
@@ -353,6 +346,7 @@ void coordinator_run_point(const struct run_context *run, struct environment *en
 	if (!rc)
 		rc = run_session(&c, e);
 	out->outcome = outcome_of(s, rc, e);
+	out->rounds++;
 	session_stop(s);
 	repetition_drop_incomplete(s, c.repetition);
 	rc = write_point(&c, e, &write_error);
@@ -362,7 +356,6 @@ void coordinator_run_point(const struct run_context *run, struct environment *en
 		out->outcome = OUTCOME_FAILED;
 	}
 	session_end(s);
-	out->rounds++;
 	out->took_ms += monotonic_ms() - started_ms;
 }
 
@@ -370,6 +363,11 @@ void point_outcome_init(struct point_outcome *o)
 {
 	*o = (struct point_outcome){
 	    .hosts = json_object(), .common_clock = true, .skew_ns = -1, .taken_looks = json_array()};
+}
+
+bool point_is_over(const struct point *p, const struct point_outcome *o)
+{
+	return o->outcome != OUTCOME_COMPLETED || o->rounds == p->rounds;
 }
 
 void point_outcome_free(struct point_outcome *o)

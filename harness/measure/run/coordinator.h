@@ -29,18 +29,21 @@ extern const char *const outcome_names[]; /* "completed", ... */
 
 /* What was found out about the run during a point. */
 struct point_outcome {
-	enum outcome outcome;
+	enum outcome outcome;	 /* of the last round */
 	json_t *hosts;		 /* session_hosts() of its endpoints; {}: it did not get so far */
 	bool common_clock;	 /* both sides of each flow were on one host; true unless known otherwise */
 	int64_t skew_ns;	 /* between the tick counters of two CPUs, where that was measured; -1: it was not */
 	char shared_adapter[64]; /* the device that both sides of a flow have, unasked; "": none */
 	json_t *taken_looks;	 /* of point.json */
-	int64_t rounds;		 /* that were completed */
+	int64_t rounds;		 /* that were run */
 	int64_t took_ms;	 /* all of them */
 };
 
 void point_outcome_init(struct point_outcome *o);
 void point_outcome_free(struct point_outcome *o);
+
+/* By its last round, or because something went wrong in one. */
+bool point_is_over(const struct point *p, const struct point_outcome *o);
 
 /*
  * Run the next round of it (`out` has the earlier ones): with new endpoints, the repetitions that belong to this round.

@@ -321,11 +321,6 @@ static void end_point(struct engine *g, const struct point *p, const struct poin
 		rundir_update(&g->dir, NULL);
 }
 
-static bool point_has_ended(const struct point *p, const struct point_outcome *o)
-{
-	return o->outcome != OUTCOME_COMPLETED || o->rounds == p->rounds;
-}
-
 static void run_point(struct engine *g, const struct point *p, struct point_outcome *o)
 {
 	struct err e = ERR_INIT;
@@ -335,7 +330,7 @@ static void run_point(struct engine *g, const struct point *p, struct point_outc
 	merge_outcome(g, o);
 	warn_of_adapter(g, o->shared_adapter);
 	warn_of_hosts(g);
-	if (point_has_ended(p, o))
+	if (point_is_over(p, o))
 		end_point(g, p, o, &e);
 }
 
@@ -350,27 +345,20 @@ static bool is_interrupted(const struct engine *g)
 	return *g->request->interrupted != 0;
 }
 
-static int64_t most_rounds(const struct spec *spec)
-{
-	int64_t most = 1;
-
-	for (size_t i = 0; i < spec->point_count; i++)
-		most = spec->point[i].rounds > most ? spec->point[i].rounds : most;
-	return most;
-}
-
-static void run_rounds(struct engine *g, struct point_outcome *outcomes)
+/* The next round of all points that have one. Returns whether there is another one. */
+static bool run_round(struct engine *g, struct point_outcome *outcomes)
 {
 	const struct spec *spec = g->request->spec;
-	const int64_t rounds = most_rounds(spec);
+	bool another = false;
 
-	for (int64_t round = 0; round < rounds; round++)
-		for (size_t i = 0; i < spec->point_count && !is_interrupted(g); i++) {
-			if (round && point_has_ended(&spec->point[i], &outcomes[i]))
-				continue;
-			g->progress.point = i + 1;
-			run_point(g, &spec->point[i], &outcomes[i]);
-		}
+	for (size_t i = 0; i < spec->point_count && !is_interrupted(g); i++) {
+		if (point_is_over(&spec->point[i], &outcomes[i]))
+			continue;
+		g->progress.point = i + 1;
+		run_point(g, &spec->point[i], &outcomes[i]);
+		another |= !point_is_over(&spec->point[i], &outcomes[i]);
+	}
+	return another && !is_interrupted(g);
 }
 
 static void run_points(struct engine *g)
@@ -386,10 +374,11 @@ static void run_points(struct engine *g)
 					.show = g->request->show};
 	for (size_t i = 0; i < spec->point_count; i++)
 		point_outcome_init(&outcomes[i]);
-	run_rounds(g, outcomes);
+	while (run_round(g, outcomes))
+		;
 	for (size_t i = 0; i < spec->point_count; i++) {
 		g->result->count[OUTCOME_INTERRUPTED] +=
-		    outcomes[i].rounds && !point_has_ended(&spec->point[i], &outcomes[i]);
+		    outcomes[i].rounds && !point_is_over(&spec->point[i], &outcomes[i]);
 		point_outcome_free(&outcomes[i]);
 	}
 	free(outcomes);
