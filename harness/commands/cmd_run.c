@@ -214,7 +214,7 @@ static int check_budget(const struct run_options *o, const struct spec *spec, st
 	if (!o->shared.budget_ns)
 		return 0;
 	runs = run_parent(spec, o->out);
-	sum = forecast_run(spec->point, spec->point_count, runs, spec->name, NULL);
+	sum = forecast_run(spec, runs, NULL);
 	free(runs);
 	if (forecast_seconds(&sum) * 1e9 <= (double)o->shared.budget_ns)
 		return 0;

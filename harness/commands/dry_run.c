@@ -82,7 +82,7 @@ void dry_run_show(const struct spec *spec, const char *out, bool json)
 {
 	struct forecast *each = or_abort(calloc(spec->point_count + 1, sizeof(*each)));
 	char *runs = run_parent(spec, out);
-	const struct forecast sum = forecast_run(spec->point, spec->point_count, runs, spec->name, each);
+	const struct forecast sum = forecast_run(spec, runs, each);
 
 	if (json)
 		print_json(spec, each);

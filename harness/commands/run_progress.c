@@ -35,7 +35,7 @@ void run_progress_begin(const struct spec *spec, const char *out, enum verbosity
 	state.verbosity = verbosity;
 	state.is_terminal = isatty(STDERR_FILENO);
 	state.each = or_abort(calloc(spec->point_count + 1, sizeof(*state.each)));
-	state.sum = forecast_run(spec->point, spec->point_count, runs, spec->name, state.each);
+	state.sum = forecast_run(spec, runs, state.each);
 	free(runs);
 }
 

@@ -164,8 +164,9 @@ static void test_former(const char *dir)
 	    "{\"event\":\"point\",\"id\":8,\"outcome\":\"completed\",\"took_ms\":1}\n"
 	    "{\"event\":\"point\",\"id\":7,\"outcome\":\"failed\",\"took_ms\":1}\n";
 	struct err e = ERR_INIT;
-	struct forecast each[2], sum;
+	struct forecast each[2], sum, judged;
 	struct point p[2];
+	struct spec spec = {.name = "x", .point = p, .point_count = 2};
 
 	fs_mkdirs(run, &e);
 	json_write(resolved_path, resolved, &e);
@@ -175,15 +176,21 @@ static void test_former(const char *dir)
 	params = json_deep_copy(p[0].params);
 	json_object_set_new(params, "size_bytes", json_integer(4096));
 	point_load(&p[1], 1, params, &e);
-	sum = forecast_run(p, 2, runs, "x", each);
+	sum = forecast_run(&spec, runs, each);
 	is_near(forecast_seconds(&each[0]), 60, "a former run of the point says how long it takes");
 	ok(each[0].is_former && !each[1].is_former && !sum.is_former, "another size is another point");
 	ok(forecast_seconds(&sum) > forecast_seconds(&each[0]) + forecast_seconds(&each[1]),
 	   "a run takes more than its points");
-	sum = forecast_run(p, 1, runs, "y", each);
+	spec.name = "y";
+	forecast_run(&spec, runs, each);
 	ok(!each[0].is_former, "so is another experiment");
-	sum = forecast_run(p, 1, NULL, "x", each);
+	spec.name = "x";
+	forecast_run(&spec, NULL, each);
 	ok(!each[0].is_former, "without a place to look there are none");
+	spec.claims.count = 1;
+	judged = forecast_run(&spec, runs, NULL);
+	is_near(forecast_seconds(&judged) - forecast_seconds(&sum), 0.2,
+		"if claims are judged, looks at its CPUs are added to the point that is not known");
 	point_free(&p[0]);
 	point_free(&p[1]);
 	json_decref(params);

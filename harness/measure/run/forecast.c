@@ -16,6 +16,7 @@
 #define RUN_S	      0.5  /* calibration, the machine's state before and after, sealing */
 #define POINT_S	      0.1  /* starting, connecting and ending endpoints */
 #define REPETITION_S  0.01 /* arming, files */
+#define LOOKS_S	      0.2  /* at what others take of a point's CPUs, if claims are judged by it */
 #define REDUCE_NS     100  /* storing and reducing a message's stamps */
 #define COPY_NS_A_KIB 200
 
@@ -311,28 +312,29 @@ static struct forecast former_forecast(const struct former *f, const struct poin
 	return corrected;
 }
 
-/* As in forecast.c. */
 #define ENVIRONMENT_S 2.0 /* applying and restoring a profile with kbtune */
 #define SEAL_NS	      150 /* computing checksums of a message's stamps */
 
-struct forecast forecast_run(const struct point *points, size_t count, const char *runs, const char *name,
-			     struct forecast *each)
+struct forecast forecast_run(const struct spec *spec, const char *runs, struct forecast *each)
 {
-	struct forecast sum = {.rest_s = count ? RUN_S : 0, .is_former = count > 0};
+	struct forecast sum = {.rest_s = spec->point_count ? RUN_S : 0, .is_former = spec->point_count > 0};
 	struct former former;
 	const char *applied = "";
 
-	former_open(&former, runs, name);
-	for (size_t i = 0; i < count; i++) {
-		const struct forecast t = former_forecast(&former, &points[i]);
+	former_open(&former, runs, spec->name);
+	for (size_t i = 0; i < spec->point_count; i++) {
+		const char *environment = spec->point[i].environment;
+		struct forecast t = former_forecast(&former, &spec->point[i]);
 
+		if (spec->claims.count && !t.is_former && !spec->point[i].flow[0].transport->has_own_clock)
+			t.rest_s += LOOKS_S;
 		if (each)
 			each[i] = t;
 		forecast_add(&sum, t, 1);
 		sum.rest_s += t.messages * SEAL_NS / 1e9;
-		if (*points[i].environment && strcmp(points[i].environment, applied) != 0)
+		if (*environment && strcmp(environment, applied) != 0)
 			sum.rest_s += ENVIRONMENT_S;
-		applied = points[i].environment;
+		applied = environment;
 		sum.is_former &= t.is_former;
 	}
 	former_close(&former);

@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "measure/point/point.h"
+#include "measure/spec/spec_types.h"
 
 struct forecast {
 	double paced_s;	 /* prescribed: a lower bound */
@@ -61,9 +61,8 @@ struct former {
 void former_open(struct former *f, const char *runs, const char *name);
 void former_close(struct former *f);
 
-/* A run of points: each of them, into `each` (room for `count`, or NULL), and the sum of all of them and what is done once. Former runs
- * are looked for in `runs`, a directory (NULL: none is). The name is the spec's. */
-struct forecast forecast_run(const struct point *points, size_t count, const char *runs, const char *name,
-			     struct forecast *each);
+/* A run of the spec: each of its points, into `each` (room for all of them, or NULL), and the sum of all of them and what is done once.
+ * Former runs are looked for in `runs`, a directory (NULL: none is). */
+struct forecast forecast_run(const struct spec *spec, const char *runs, struct forecast *each);
 
 #endif

@@ -204,7 +204,7 @@ static int take_boots_spec(struct study *s, const struct study_request *r, struc
 		s->name = fs_path("%s", spec.name);
 		s->parent = run_parent(&spec, r->out);
 		s->spec = realpath(spec.path, NULL);
-		const struct forecast sum = forecast_run(spec.point, spec.point_count, s->parent, spec.name, NULL);
+		const struct forecast sum = forecast_run(&spec, s->parent, NULL);
 
 		p->expected_s = forecast_seconds(&sum);
 		rc = s->spec ? check_outlives(s->parent, e) : err_sys(e, -errno, r->path, "find");

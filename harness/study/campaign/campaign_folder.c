@@ -188,7 +188,7 @@ static int load_spec(struct experiment *x, const struct spec_overrides *override
 	if (rc && complaints)
 		diag_print(&d, complaints);
 	if (!rc)
-		x->expected = forecast_run(spec.point, spec.point_count, runs, spec.name, NULL);
+		x->expected = forecast_run(&spec, runs, NULL);
 	x->points = spec_points_json(&spec);
 	x->messages = preflight_messages(spec.point, spec.point_count);
 	diag_free(&d);

@@ -182,7 +182,7 @@ static int load_with(const struct study_request *r, const char *environment, str
 	if (rc) {
 		diag_print(&diag, stderr);
 	} else {
-		const struct forecast sum = forecast_run(spec->point, spec->point_count, NULL, spec->name, NULL);
+		const struct forecast sum = forecast_run(spec, NULL, NULL);
 
 		*expected_s = forecast_seconds(&sum);
 	}

@@ -77,7 +77,7 @@ static enum status take_spec(struct study *s, const struct study_request *r, con
 	s->spec = realpath(r->path, NULL);
 	if (!s->spec)
 		return err_sys(e, -errno, r->path, "find"), err_status(e);
-	sum = forecast_run(spec->point, spec->point_count, s->parent, spec->name, NULL);
+	sum = forecast_run(spec, s->parent, NULL);
 	*plan = (struct pairs_plan){spec->point_count, forecast_seconds(&sum) + OVERHEAD_S};
 	pairs_plan_cells(s);
 	return STATUS_OK;
