@@ -283,7 +283,8 @@ registered() {
 	done
 	assert_eq "$(json "$run_dir/summary.json" '[any("a shared receive queue ran empty in 1 of 1 repetitions" in w for w in p["warnings"]) for p in d["points"][:2]]')" \
 		"[False, True]"
-	assert_eq "$(json "$run_dir/points/0001/rep-00/counters.json" 'd["device"]["sink"]["after"]["srq_ran_empty"] - d["device"]["sink"]["before"]["srq_ran_empty"]')" 1
+	# On a busy machine the event of the warm-up may be read in the repetition, too.
+	[ "$(json "$run_dir/points/0001/rep-00/counters.json" 'd["device"]["sink"]["after"]["srq_ran_empty"] - d["device"]["sink"]["before"]["srq_ran_empty"]')" -ge 1 ]
 }
 
 # After each repetition, the sink checks its memory, and the source what it has read.
@@ -363,7 +364,7 @@ registered() {
 @test "two streams on one device share it: shares that add up, for each operation" {
 	spec shares <<-'YAML'
 		settings: {kernel: stream, transport: verbs, flows: large small, until: first, depth: 1, warmup: 1, repetitions: 1, poll: event,
-		  large.size: 256KiB, large.messages: 6, small.size: 4KiB, small.messages: 20000}
+		  large.size: 256KiB, large.messages: 60, small.size: 4KiB, small.messages: 20000}
 		matrix: [{op: [write, read, write_imm, send]}]
 	YAML
 	run "$KBLAT" run shares.yaml --no-state --out runs
