@@ -191,6 +191,10 @@ static void test_former(const char *dir)
 	judged = forecast_run(&spec, runs, NULL);
 	is_near(forecast_seconds(&judged) - forecast_seconds(&sum), 0.2,
 		"if claims are judged, looks at its CPUs are added to the point that is not known");
+	p[1].flow[0].common.priority = 1;
+	judged = forecast_run(&spec, runs, NULL);
+	is_near(forecast_seconds(&judged) - forecast_seconds(&sum), 0,
+		"but not if it has a real-time priority, as it does not wait for others");
 	point_free(&p[0]);
 	point_free(&p[1]);
 	json_decref(params);

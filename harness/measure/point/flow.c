@@ -97,6 +97,11 @@ bool flow_is_busy(const struct flow *f, enum role side)
 	return settings_poll_send(&f->common) != POLL_EVENT;
 }
 
+bool flow_may_wait(const struct flow *f)
+{
+	return !f->transport->has_own_clock && !f->common.priority;
+}
+
 bool flow_starts_together(const struct flow *f)
 {
 	return f->config.duplex && f->config.is_passive;

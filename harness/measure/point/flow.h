@@ -54,6 +54,9 @@ bool flow_has_thread(const struct flow *f, const struct kernel_thread *t, bool c
  * arrive, or if they are available immediately. */
 enum poll_mode flow_poll_send(const struct flow *f);
 
+/* Whether its threads may wait for a CPU that others use: not with a real-time priority, nor in virtual time. */
+bool flow_may_wait(const struct flow *f);
+
 /* Both sides send, and nothing that arrives at the sink makes it begin: both start at "run". */
 bool flow_starts_together(const struct flow *f);
 

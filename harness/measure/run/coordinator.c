@@ -75,7 +75,7 @@ static double taken_of_flow(const struct session *s, size_t first)
 /*
  * If claims will be judged by this point: looks, between repetitions, at how much of a CPU's time others take from a
  * thread of ours that never yields it, such as other programs, or another machine on the same processor. Each look is
- * at the next flow. Threads with a real-time priority do not wait for other programs, and in virtual time nobody waits.
+ * at the next flow.
  */
 static void look_at_taken(struct point_run *c, long long rep)
 {
@@ -87,7 +87,7 @@ static void look_at_taken(struct point_run *c, long long rep)
 	for (size_t n = json_array_size(c->out->taken_looks); n < due; n++) {
 		const size_t first = 2 * n % s->count;
 		const struct flow *f = s->peer[first].flow;
-		const double share = f->transport->has_own_clock || f->common.priority ? -1 : taken_of_flow(s, first);
+		const double share = flow_may_wait(f) ? taken_of_flow(s, first) : -1;
 
 		json_array_append_new(c->out->taken_looks, share < 0 ? json_null() : json_real(share));
 	}

@@ -326,7 +326,7 @@ struct forecast forecast_run(const struct spec *spec, const char *runs, struct f
 		const char *environment = spec->point[i].environment;
 		struct forecast t = former_forecast(&former, &spec->point[i]);
 
-		if (spec->claims.count && !t.is_former && !spec->point[i].flow[0].transport->has_own_clock)
+		if (spec->claims.count && !t.is_former && flow_may_wait(&spec->point[i].flow[0]))
 			t.rest_s += LOOKS_S;
 		if (each)
 			each[i] = t;
