@@ -251,6 +251,20 @@ soft_roce() {
 	END
 }
 
+# One in each repetition and in the warm-up, which is not counted.
+@test "an event that nobody has read yet counts in its own repetition" {
+	adapter <<-'END'
+		device mlx5_0
+		silent_events 1
+	END
+	spec_of empty 'kernel: pingpong, messages: 50, repetitions: 2' <<<'  - {recv_queue: srq, recv_depth: 4, return: bulk}'
+	measure empty
+	assert_contains "$(what_of 'd[0]["warnings"]')" "a shared receive queue ran empty in 2 of 2 repetitions"
+	for rep in 00 01; do
+		assert_eq "$(json "$run_dir/points/0000/rep-$rep/counters.json" '(lambda d: d["after"]["srq_ran_empty"] - d["before"]["srq_ran_empty"])(d["device"]["sink"])')" 1
+	done
+}
+
 # Both sides sleep. The sink's request is never flushed by a queue pair of its own, but by the alarm.
 @test "a port that goes down while both sides sleep, each over a queue of its own or a shared one" {
 	local op

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -94,6 +95,7 @@ static const struct {
     KEY("latency_ns", latency_ns, 0),
     KEY("ack_ns", ack_ns, 0),
     KEY("post_ns", post_ns, 0),
+    KEY("silent_events", silent_events, 0),
 };
 
 static void add_device(const char *name)
@@ -584,7 +586,9 @@ int ibv_close_device(struct ibv_context *context)
 
 	snprintf(path, sizeof(path), "%s/%s", directory, c->fifo);
 	unlink(path);
-	close(context->async_fd);
+	if (context->async_fd != c->events_fd)
+		close(context->async_fd);
+	close(c->events_fd);
 	free(c);
 	return 0;
 }
@@ -618,7 +622,12 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 			.num_comp_vectors = 1,
 			.abi_compat = (void *)UINTPTR_MAX},
 	};
-	c->verbs.context.async_fd = model_fifo(c->fifo, sizeof(c->fifo), "async");
+	c->events_fd = model_fifo(c->fifo, sizeof(c->fifo), "async");
+	c->verbs.context.async_fd = c->events_fd;
+	if (c->device->silent_events) {
+		fcntl(c->events_fd, F_SETFL, O_NONBLOCK);
+		c->verbs.context.async_fd = eventfd(0, EFD_CLOEXEC);
+	}
 	return &c->verbs.context;
 }
 

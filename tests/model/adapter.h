@@ -46,6 +46,7 @@ struct model_device {
 	int64_t stamp_bits, clock_hz, clock_ppm, clock_offset, core_khz, clock_errno;
 	int64_t latency_ns, ack_ns; /* from a post to the arrival; from there to the completion */
 	int64_t post_ns;	    /* what the call that posts takes afterwards, as of a device in software */
+	int64_t silent_events;	    /* poll() does not tell of its events, as if the reader were late */
 	union ibv_gid gid[MODEL_GIDS];
 	int gids;
 	char netdev[16];
@@ -148,6 +149,7 @@ struct model_segment {
 struct model_context {
 	struct model_device *device;
 	char fifo[32]; /* its name */
+	int events_fd;
 	_Atomic unsigned events_posted;
 	struct verbs_context verbs;
 };

@@ -1028,10 +1028,12 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *eve
 {
 	struct model_event told;
 
-	if (read(context->async_fd, &told, sizeof(told)) != sizeof(told))
-		return -1;
-	event->event_type = (enum ibv_event_type)told.type;
-	return find_element(context, told.element, event) ? 0 : -1;
+	do {
+		if (read(model_context_of(context)->events_fd, &told, sizeof(told)) != sizeof(told))
+			return -1;
+		event->event_type = (enum ibv_event_type)told.type;
+	} while (!find_element(context, told.element, event));
+	return 0;
 }
 
 void ibv_ack_async_event(struct ibv_async_event *event)

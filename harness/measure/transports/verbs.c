@@ -309,11 +309,11 @@ static json_t *verbs_granted(const struct transport *transport)
 
 static json_t *verbs_device_counters(const struct transport *transport)
 {
-	const struct verbs *t = (const struct verbs *)transport;
+	struct verbs *t = (struct verbs *)transport; /* counting includes taking events that are pending */
 	json_t *counters = verbs_counters(t->port.device, t->port.number);
 
 	if (t->srq.srq)
-		json_object_set_new(counters, "srq_ran_empty", json_integer(atomic_load(&t->watch.srq_limits)));
+		json_object_set_new(counters, "srq_ran_empty", json_integer(verbs_watch_srq_limits(t)));
 	return counters;
 }
 

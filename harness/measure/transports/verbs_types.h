@@ -148,11 +148,11 @@ struct verbs_ring {
 /* A thread that sleeps until the device reports an event. */
 struct verbs_watch {
 	pthread_t thread;
-	int stop_fd;	  /* eventfd; -1: there is no thread */
-	int kernel_fd;	  /* netlink socket; -1: not available */
-	atomic_int event; /* 1 + the first fatal event (enum ibv_event_type or VERBS_REMOVED); 0: none */
-	/* how often the shared receive queue was empty, counted at most once per repetition */
-	_Atomic int64_t srq_limits;
+	int stop_fd;		/* eventfd; -1: there is no thread */
+	int kernel_fd;		/* netlink socket; -1: not available */
+	atomic_int event;	/* 1 + the first fatal event (enum ibv_event_type or VERBS_REMOVED); 0: none */
+	pthread_mutex_t taking; /* an event of the device, by either thread */
+	int64_t srq_limits;	/* how often the shared receive queue was empty, counted at most once per repetition */
 };
 
 struct verbs_cm {
@@ -281,5 +281,8 @@ uint32_t verbs_ring_lkey(const struct verbs_ring *r, uint32_t slot);
  * ends every wait for a completion, busy or not. */
 int verbs_watch(struct verbs *t, struct err *e);
 void verbs_unwatch(struct verbs *t);
+
+/* How often the shared receive queue ran empty, events included that the thread has not taken yet. */
+int64_t verbs_watch_srq_limits(struct verbs *t);
 
 #endif

@@ -69,17 +69,32 @@ static void raise_alarm(struct verbs *t, int event)
 	verbs_srq_alarm(t);
 }
 
-static void look_at_device(struct verbs *t)
+static bool take_event(struct verbs *t)
 {
 	struct ibv_async_event event;
 
 	if (ibv_get_async_event(t->context, &event))
-		return;
+		return false;
 	if (event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
-		atomic_fetch_add(&t->watch.srq_limits, 1);
+		t->watch.srq_limits++;
 	else if (is_bad(t, &event))
 		raise_alarm(t, (int)event.event_type);
 	ibv_ack_async_event(&event);
+	return true;
+}
+
+static void look_at_device(struct verbs *t)
+{
+	pthread_mutex_lock(&t->watch.taking);
+	while (take_event(t))
+		;
+	pthread_mutex_unlock(&t->watch.taking);
+}
+
+int64_t verbs_watch_srq_limits(struct verbs *t)
+{
+	look_at_device(t);
+	return t->watch.srq_limits;
 }
 
 static void look_at_connection_manager(struct verbs *t)
@@ -189,6 +204,7 @@ int verbs_watch(struct verbs *t, struct err *e)
 	if (!rc && t->watch.stop_fd < 0)
 		rc = -errno;
 	if (!rc) {
+		pthread_mutex_init(&t->watch.taking, NULL);
 		t->watch.kernel_fd = open_kernel_messages();
 		rc = watch_start(t);
 	}
