@@ -90,6 +90,7 @@ RUN = {
     "tests/campaign/campaign --table tests/campaign/kept/kbtune.tsv": ("", 0),
     "tests/campaign/campaign --table tests/campaign/kept/kblat.tsv": ("", 0),
     "tests/campaign/campaign --table tests/campaign/kept/more.tsv": ("", 0),
+    "tests/campaign/campaign --table tests/campaign/kept/studies.tsv": ("", 0),
     "tests/fuzz/run --table tests/fuzz/kept/executions.tsv": ("", 0),
 }
 
