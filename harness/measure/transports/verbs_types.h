@@ -148,11 +148,13 @@ struct verbs_ring {
 /* A thread that sleeps until the device reports an event. */
 struct verbs_watch {
 	pthread_t thread;
-	int stop_fd;		/* eventfd; -1: there is no thread */
-	int kernel_fd;		/* netlink socket; -1: not available */
-	atomic_int event;	/* 1 + the first fatal event (enum ibv_event_type or VERBS_REMOVED); 0: none */
-	pthread_mutex_t taking; /* an event of the device, by either thread */
-	int64_t srq_limits;	/* how often the shared receive queue was empty, counted at most once per repetition */
+	int stop_fd;	  /* eventfd; -1: there is no thread */
+	int kernel_fd;	  /* netlink socket; -1: not available */
+	atomic_int event; /* 1 + the first fatal event (enum ibv_event_type or VERBS_REMOVED); 0: none */
+	/* held by whoever takes an event of the device and counts it */
+	pthread_mutex_t taking;
+	/* how often the shared receive queue was empty, counted at most once per repetition */
+	_Atomic int64_t srq_limits;
 };
 
 struct verbs_cm {

@@ -76,7 +76,7 @@ static bool take_event(struct verbs *t)
 	if (ibv_get_async_event(t->context, &event))
 		return false;
 	if (event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
-		t->watch.srq_limits++;
+		atomic_fetch_add(&t->watch.srq_limits, 1);
 	else if (is_bad(t, &event))
 		raise_alarm(t, (int)event.event_type);
 	ibv_ack_async_event(&event);
@@ -94,7 +94,7 @@ static void look_at_device(struct verbs *t)
 int64_t verbs_watch_srq_limits(struct verbs *t)
 {
 	look_at_device(t);
-	return t->watch.srq_limits;
+	return atomic_load(&t->watch.srq_limits);
 }
 
 static void look_at_connection_manager(struct verbs *t)
