@@ -431,6 +431,13 @@ ALWAYS int handoff_await_ack_once(struct worker *w, struct TRANSPORT *t, const s
 	return rc;
 }
 
+/* Whoever has sent this message or a later one has received ours, although its acknowledgement was lost. It may have
+ * ended since, so that nobody would acknowledge the message that is sent again. */
+static __attribute__((cold, noinline)) bool handoff_is_answered(struct handoff_side *side, uint32_t seq)
+{
+	return handover_holds(&side->message, seq);
+}
+
 /* Sends the message again whenever it was not acknowledged for `retry`. */
 ALWAYS int handoff_await_ack(struct worker *w, struct TRANSPORT *t, const struct handoff_wait *wait, uint32_t seq,
 			     const unsigned choices)
@@ -449,6 +456,8 @@ ALWAYS int handoff_await_ack(struct worker *w, struct TRANSPORT *t, const struct
 		rc = handoff_await_ack_once(w, t, &once, seq, choices);
 		if (likely(rc) || once.deadline >= wait->deadline)
 			return rc;
+		if (handoff_is_answered(side, seq))
+			return 1;
 		side->retries++;
 		rc = handoff_make_room(w, t, once.progress, choices);
 		if (!rc)

@@ -65,6 +65,14 @@ static inline bool handover_take(struct handover *h, uint32_t *number, const voi
 	return true;
 }
 
+/* For the taker: was a number of at least `from` given that it has not taken yet? */
+static inline bool handover_holds(struct handover *h, uint32_t from)
+{
+	const uint64_t word = atomic_load_explicit(&h->word, memory_order_acquire);
+
+	return (uint32_t)(word >> 32) != h->taken && (uint32_t)word >= from;
+}
+
 /* Sleep until something is given, a signal arrives (-EINTR), or `longest_ns` have passed (0: no
  * limit). Afterwards check again. */
 static inline int handover_sleep(struct handover *h, int64_t longest_ns)
