@@ -41,10 +41,11 @@ need_namespace() {
 	assert_eq "$(json "${lines[-1]}/points/0000/point.json" '[x for x in d["granted"]["sink"]["bypass"]["libraries"] if "absent" in x]')" "[]"
 }
 
-# stages_of RUN [FIRST]: for each repetition, the order and the number of all stamps are checked, from a message on, and the medians of the stages
-# printed, in us. The socket's stamps are there if the process may load a filter.
+# stages_of RUN [FIRST [SHARE]]: for each repetition, the order and the number of all stamps are checked, from a message on, and the medians of
+# the stages printed, in us. SHARE of the first point's messages have their stamps, at least: TCP may put several into one segment, which has one
+# stamp. The socket's stamps are there if the process may load a filter.
 stages_of() {
-	/usr/bin/python3 - "$1" "${2:-0}" <<-'PY'
+	/usr/bin/python3 - "$1" "${2:-0}" "${3:-0.5}" <<-'PY'
 		import glob, json, numpy, statistics, sys
 		NEVER, stages = -2**63, []
 		for rep in sorted(glob.glob(sys.argv[1] + "/points/*/rep-*")):
@@ -53,15 +54,15 @@ stages_of() {
 		    error = sum(counters[side]["device_clock_error_ns"] for side in ("source", "sink"))
 		    assert 0 < error < 100000, error
 		    there = numpy.all([column != NEVER for column in stamps], axis=0)
-		    # TCP may put several messages into one segment, which has one stamp.
-		    assert there.mean() > (0.5 if "/0000/" in rep else 0.99), (rep, there.mean())
+		    share = float(sys.argv[3]) if "/0000/" in rep else 0.99
+		    assert there.mean() > share, (rep, there.mean())
 		    each = [(b - a)[there] for a, b in zip(stamps, stamps[1:])]
 		    assert all((stage >= -error).all() for stage in each), (rep, [stage.min() for stage in each])
 		    assert (sum(each) == (stamps[4] - stamps[0])[there]).all()
 		    granted = json.load(open(rep + "/../point.json"))["granted"]["sink"]["socket_stamps"]
 		    handed, driver, recv = (numpy.load(f"{rep}/{name}.npy")[int(sys.argv[2]):] for name in ("t_socket", "t_driver", "t_recv"))
 		    known = handed != NEVER
-		    assert known.mean() > (0.4 if granted == "yes" and "/0000/" in rep else 0.99 if granted == "yes" else -1), (rep, known.mean())
+		    assert known.mean() > (min(share, 0.4 if "/0000/" in rep else 0.99) if granted == "yes" else -1), (rep, known.mean())
 		    assert known.any() == (granted == "yes"), granted
 		    assert (handed - driver)[known].min(initial=0) >= -error and (recv - handed)[known].min(initial=0) >= -error, rep
 		    stages.append([float(numpy.median(stage)) / 1000 for stage in each])
@@ -123,8 +124,8 @@ stages_of() {
 	run "$KBLAT" run w.yaml --no-state --out runs
 	echo "$output"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	# 4096 messages are 4 GiB.
-	stages_of "${lines[-1]}" 4000
+	# 4096 messages are 4 GiB. Where others want the CPUs, too, messages queue, and most share a segment with the next one.
+	stages_of "${lines[-1]}" 4000 0.05
 }
 
 @test "stages: what a queue of the source delays appears in that stage, and in no other" {
