@@ -195,6 +195,17 @@ static void test_former(const char *dir)
 	judged = forecast_run(&spec, runs, NULL);
 	is_near(forecast_seconds(&judged) - forecast_seconds(&sum), 0,
 		"but not if it has a real-time priority, as it does not wait for others");
+	struct flow two[] = {p[1].flow[0], p[1].flow[0]}, *const one = p[1].flow;
+	two[1].common.priority = 0;
+	p[1].flow = two;
+	p[1].flow_count = 2;
+	judged = forecast_run(&spec, runs, NULL);
+	spec.claims.count = 0;
+	sum = forecast_run(&spec, runs, NULL);
+	is_near(forecast_seconds(&judged) - forecast_seconds(&sum), 0.1,
+		"and half of them if one of its two flows has");
+	p[1].flow = one;
+	p[1].flow_count = 1;
 	point_free(&p[0]);
 	point_free(&p[1]);
 	json_decref(params);

@@ -315,6 +315,16 @@ static struct forecast former_forecast(const struct former *f, const struct poin
 #define ENVIRONMENT_S 2.0 /* applying and restoring a profile with kbtune */
 #define SEAL_NS	      150 /* computing checksums of a message's stamps */
 
+/* Of a point with claims: each look is at the next flow. */
+static double looks_s(const struct point *p)
+{
+	size_t waiting = 0;
+
+	for (size_t i = 0; i < p->flow_count; i++)
+		waiting += flow_may_wait(&p->flow[i]);
+	return LOOKS_S * (double)waiting / (double)p->flow_count;
+}
+
 struct forecast forecast_run(const struct spec *spec, const char *runs, struct forecast *each)
 {
 	struct forecast sum = {.rest_s = spec->point_count ? RUN_S : 0, .is_former = spec->point_count > 0};
@@ -326,8 +336,8 @@ struct forecast forecast_run(const struct spec *spec, const char *runs, struct f
 		const char *environment = spec->point[i].environment;
 		struct forecast t = former_forecast(&former, &spec->point[i]);
 
-		if (spec->claims.count && !t.is_former && flow_may_wait(&spec->point[i].flow[0]))
-			t.rest_s += LOOKS_S;
+		if (spec->claims.count && !t.is_former)
+			t.rest_s += looks_s(&spec->point[i]);
 		if (each)
 			each[i] = t;
 		forecast_add(&sum, t, 1);
