@@ -124,7 +124,7 @@ static int prepare_transport(struct endpoint *ep, struct err *e)
 	if (rc)
 		return rc;
 	json_decref(ep->device_before);
-	ep->device_before = ops->device_counters(ep->transport);
+	ep->device_before = transport_device_counters(ep->transport);
 	return 0;
 }
 

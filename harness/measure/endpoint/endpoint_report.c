@@ -182,7 +182,7 @@ json_t *endpoint_report(struct endpoint *ep)
 	convert_columns(ep);
 	return json_pack("{s:s, s:s, s:o, s:{s:O, s:o}, s:o, s:I, s:o*}", "type", "done", "failure", failure.text,
 			 "counters", counters, "device", "before", ep->device_before, "after",
-			 ep->flow.transport->device_counters(ep->transport), "columns", column_names(ep), "messages",
+			 transport_device_counters(ep->transport), "columns", column_names(ep), "messages",
 			 (json_int_t)ep->worker.messages, "trace", trace);
 }
 

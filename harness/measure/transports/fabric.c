@@ -890,7 +890,7 @@ static json_t *fabric_granted(const struct transport *transport)
 	return granted;
 }
 
-static json_t *fabric_counters(const struct transport *transport)
+static json_t *fabric_counters(struct transport *transport)
 {
 	const struct fabric *t = (const struct fabric *)transport;
 	json_t *counters = frames_counters(&t->frames);

@@ -304,9 +304,9 @@ int messaging_prepare(struct transport *transport, struct err *e)
 	return 0;
 }
 
-json_t *messaging_counters(const struct messaging_library *library, const struct transport *transport)
+json_t *messaging_counters(const struct messaging_library *library, struct transport *transport)
 {
-	struct messaging_transport *t = (struct messaging_transport *)(uintptr_t)transport;
+	struct messaging_transport *t = (struct messaging_transport *)transport;
 	json_t *counters = frames_counters(&t->frames);
 
 	json_object_set_new(counters, "ended_connections", json_integer((json_int_t)library->count_ended(t)));

@@ -128,7 +128,7 @@ int messaging_open(const struct transport_ops *ops, const struct messaging_libra
 int messaging_connect(const struct messaging_library *library, struct transport *transport, const json_t *peer,
 		      struct err *e);
 void messaging_close(const struct messaging_library *library, struct transport *transport);
-json_t *messaging_counters(const struct messaging_library *library, const struct transport *transport);
+json_t *messaging_counters(const struct messaging_library *library, struct transport *transport);
 
 /* {"pattern", "local", …}: what both libraries report. New reference. */
 json_t *messaging_granted(const struct transport *transport);

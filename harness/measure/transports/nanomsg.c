@@ -216,7 +216,7 @@ static void nanomsg_close(struct transport *transport)
 	messaging_close(&library, transport);
 }
 
-static json_t *nanomsg_counters(const struct transport *transport)
+static json_t *nanomsg_counters(struct transport *transport)
 {
 	return messaging_counters(&library, transport);
 }

@@ -61,7 +61,6 @@ const struct transport_ops none_transport = {
     .connect = none_connect,
     .prepare = none_prepare,
     .granted = none_granted,
-    .device_counters = none_granted,
     .failure = none_failure,
     .close = none_close,
 };

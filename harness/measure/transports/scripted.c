@@ -301,7 +301,7 @@ static int scripted_read_clock(struct transport *transport, struct device_clock_
 	return 0;
 }
 
-static json_t *scripted_object(const struct transport *transport)
+static json_t *scripted_granted(const struct transport *transport)
 {
 	(void)transport;
 	return json_object();
@@ -330,8 +330,7 @@ const struct transport_ops scripted_transport = {
     .connect = scripted_connect,
     .prepare = scripted_prepare,
     .read_clock = scripted_read_clock,
-    .granted = scripted_object,
-    .device_counters = scripted_object,
+    .granted = scripted_granted,
     .failure = scripted_failure,
     .close = scripted_close,
 };

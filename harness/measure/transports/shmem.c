@@ -211,12 +211,6 @@ static json_t *shmem_granted(const struct transport *transport)
 			 "locked", t->map.locked);
 }
 
-static json_t *shmem_device_counters(const struct transport *transport)
-{
-	(void)transport;
-	return json_object();
-}
-
 static int shmem_failure(const struct transport *transport, struct err *e)
 {
 	(void)transport;
@@ -234,7 +228,6 @@ const struct transport_ops shmem_transport = {
     .connect = shmem_connect,
     .prepare = shmem_prepare,
     .granted = shmem_granted,
-    .device_counters = shmem_device_counters,
     .failure = shmem_failure,
     .close = shmem_close,
 };

@@ -385,7 +385,7 @@ static void await_sent(const struct socket_end *s)
 		nanosleep(&(const struct timespec){0, 1000000}, NULL);
 }
 
-json_t *sockets_device_counters(const struct transport *transport)
+json_t *sockets_device_counters(struct transport *transport)
 {
 	const struct socket_transport *t = (const struct socket_transport *)transport;
 	json_t *counters = frames_counters(&t->frames);

@@ -129,7 +129,7 @@ int sockets_open(const struct transport_ops *ops, int type, size_t size, const s
 /* For transport_ops. */
 void sockets_close(struct transport *transport);
 json_t *sockets_granted(const struct transport *transport);
-json_t *sockets_device_counters(const struct transport *transport);
+json_t *sockets_device_counters(struct transport *transport);
 int sockets_read_clock(struct transport *transport, struct device_clock_reading *now, struct device_counter *counter,
 		       struct err *e);
 void sockets_set_column(struct transport *transport, const char *name, int64_t *data, uint64_t count);

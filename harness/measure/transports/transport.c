@@ -13,3 +13,8 @@ struct transport_traits transport_traits_of(const struct transport_ops *ops, con
 		ops->traits(settings, &traits);
 	return traits;
 }
+
+json_t *transport_device_counters(struct transport *t)
+{
+	return t->ops->device_counters ? t->ops->device_counters(t) : json_object();
+}

@@ -223,9 +223,9 @@ struct transport_ops {
 	/* What was actually granted: {"device": "rxe0", "mtu_bytes": 1024, "inline_bytes": 0, ...}. New reference. */
 	json_t *(*granted)(const struct transport *t);
 
-	/* Counters of the device under test, {"port_xmit_packets": 123, ...}; {} if it has none. New reference. Read
-	 * between repetitions. */
-	json_t *(*device_counters)(const struct transport *t);
+	/* Counters of the device under test, {"port_xmit_packets": 123, ...}. New reference. Read between
+	 * repetitions. NULL: it has none. */
+	json_t *(*device_counters)(struct transport *t);
 
 	/* Checks the memory of a passive side after a repetition in which `posted` messages were posted and completed.
 	 * Returns the number of places whose content is wrong. NULL: there is nothing to check. */
@@ -250,6 +250,9 @@ extern const char *const poll_mode_names[]; /* by enum poll_mode; NULL ends */
 /* The defaults are those of a reliable transport without overhead that signals all messages and chooses its buffers
  * itself; ops->traits changes them. */
 struct transport_traits transport_traits_of(const struct transport_ops *ops, const void *settings);
+
+/* ops->device_counters, or {} if it has none. New reference. */
+json_t *transport_device_counters(struct transport *t);
 
 extern const struct transport_ops *const transports[]; /* NULL-terminated; harness/measure/point/registry.c */
 const struct transport_ops *transport_find(const char *name);

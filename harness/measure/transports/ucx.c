@@ -904,7 +904,7 @@ static json_t *ucx_granted(const struct transport *transport)
 	return granted;
 }
 
-static json_t *ucx_counters(const struct transport *transport)
+static json_t *ucx_counters(struct transport *transport)
 {
 	const struct ucx *t = (const struct ucx *)transport;
 	json_t *counters = frames_counters(&t->frames);

@@ -307,9 +307,9 @@ static json_t *verbs_granted(const struct transport *transport)
 	return granted;
 }
 
-static json_t *verbs_device_counters(const struct transport *transport)
+static json_t *verbs_device_counters(struct transport *transport)
 {
-	struct verbs *t = (struct verbs *)transport; /* counting includes taking events that are pending */
+	struct verbs *t = (struct verbs *)transport;
 	json_t *counters = verbs_counters(t->port.device, t->port.number);
 
 	if (t->srq.srq)

@@ -421,7 +421,7 @@ static json_t *xdp_granted(const struct transport *transport)
 			 "busy_poll_ns", (json_int_t)t->settings.busy_poll);
 }
 
-static json_t *xdp_device_counters(const struct transport *transport)
+static json_t *xdp_device_counters(struct transport *transport)
 {
 	const struct xdp *t = (const struct xdp *)transport;
 	json_t *counters = frames_counters(&t->frames);

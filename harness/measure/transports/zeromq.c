@@ -388,7 +388,7 @@ static void zeromq_close(struct transport *transport)
 	messaging_close(&library, transport);
 }
 
-static json_t *zeromq_counters(const struct transport *transport)
+static json_t *zeromq_counters(struct transport *transport)
 {
 	return messaging_counters(&library, transport);
 }
