@@ -39,6 +39,7 @@ class Study(runs.Run):
         raise NotImplementedError
 
     again = 'run'
+    killed = ''  # of WHO
     pids = ()  # of the processes that there were when some were killed; others may trace meanwhile
 
     def resumed(self):
@@ -124,6 +125,14 @@ class Knobs(Study):
 
     def words(self):
         return ['knobs', self.spec, '--profile', 'several', '--profile-path', self.top, '--blocks', '6', '--out', self.out]
+
+    def complete(self):
+        """If the guardian of a profile was killed, too, the study says what puts the machine back, and goes on after that."""
+        lost, code = super().complete()
+        if self.killed != 'all' or "run 'kbtune restore' first" not in self.said:
+            return lost, code
+        subprocess.run([sandbox.programs.kbtune, 'restore'], env=self.environment(), check=False, capture_output=True)
+        return super().complete()
 
     def incomplete(self):
         with open(f'{self.machine()}/proc/sys/vm/swappiness') as f:
@@ -300,6 +309,7 @@ def kill(study, who, at, chance):
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
+    run.killed = who
     lost = run.wait()
     judged, what = run.judge(killed=who != 'one', shm_may_stay=who == 'all')
     again, code = run.complete()
