@@ -63,6 +63,22 @@ runs() {
 	[ ! -e "$folder" ]
 }
 
+@test "so it does if the process that is to remove it is killed" {
+	cat >killer <<-SH
+		#!/bin/bash
+		dirname "\${!#}" >>"$T/tried"
+		pgrep -P "\$PPID" | grep -vx "\$\$" | xargs -r kill -KILL
+		exec "$KBTUNE" "\$@"
+	SH
+	chmod +x killer
+	KBTUNE=$T/killer run "$KBLAT" knobs small.yaml --profile several --dry-run --profile-path "$T"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	folder=$(grep -m 1 '^/dev/shm/' tried)
+	[[ $folder == /dev/shm/kblat-$(id -u)-*-knobs* ]]
+	[ ! -e "$folder" ]
+}
+
 # bats test_tags=long
 @test "an interrupted study goes on, finds the knob that helps, and writes the smallest profile" {
 	"$KBLAT" knobs small.yaml --profile several --blocks 6 --sink "$T/machine-speed" --profile-path "$T" --out "$T/out" >first 2>&1 3>&- &

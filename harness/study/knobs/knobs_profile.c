@@ -214,6 +214,7 @@ static void trial_folder_remove(struct trial_folder *f)
 	close(f->alive);
 	while (waitpid(f->guard, NULL, 0) < 0 && errno == EINTR)
 		;
+	fs_remove_tree(f->path, NULL); /* the guard may have been killed */
 }
 
 /* --- effects on this machine --- */
