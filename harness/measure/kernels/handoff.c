@@ -32,8 +32,8 @@ static const struct opt handoff_options[] = {
      "register the user's memory for each message, on both sides, and undo that afterwards, instead of copying; "
      "without a device, lock and unlock it"},
     {"retry", OPT_TIME, FIELD(retry), "0ns", 0, 60000000000, NULL,
-     "send a message again that was not acknowledged in this time, until lost_after (unreliable transports); 0: "
-     "never"},
+     "send a message again that was neither acknowledged nor answered in this time, until lost_after (unreliable "
+     "transports); 0: never"},
     {"duration", OPT_TIME, FIELD(duration), "0ns", 0, 3600000000000, NULL,
      "time limit of a repetition, if `messages` are not done before; 0: none"},
     {"lost_after", OPT_TIME, FIELD(lost_after), "1s", 1000, 60000000000, NULL,

@@ -438,7 +438,7 @@ static __attribute__((cold, noinline)) bool handoff_is_answered(struct handoff_s
 	return handover_holds(&side->message, seq);
 }
 
-/* Sends the message again whenever it was not acknowledged for `retry`. */
+/* Sends the message again whenever it was neither acknowledged nor answered for `retry`. */
 ALWAYS int handoff_await_ack(struct worker *w, struct TRANSPORT *t, const struct handoff_wait *wait, uint32_t seq,
 			     const unsigned choices)
 {
