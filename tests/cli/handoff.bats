@@ -76,26 +76,16 @@ handoff() {
 	[[ "$(json "$run_dir/summary.json" '[p["warnings"] for p in d["points"]]')" != *involuntary* ]]
 }
 
-# losing NAME=VALUE COMMAND…: runs it with losing.c, which loses what the variable says.
-losing() {
-	[ -e losing.so ] || gcc -shared -fPIC -O2 -o losing.so "$BATS_TEST_DIRNAME/losing.c" -ldl
-	local preload
-	preload="$(ldd "$KBLAT" | awk '/libasan/ { printf "%s:", $3 }')$PWD/losing.so"
-	run env "$1" LD_PRELOAD="$preload" "${@:2}"
-	echo "$output"
-	run_dir=${lines[-1]}
-}
-
 @test "messages and acknowledgements that are lost are sent again, and none is missing; without that they are lost" {
 	handoff retry <<-'YAML'
 		matrix:
 		  - {transport: udp, retry: 10ms, lost_after: 30s, hand: [direct, event, yield], poll: event, size: 100B}
 	YAML
-	losing LOSE=9 "$KBLAT" run retry.yaml --no-state --out runs
+	preloading losing LOSE=9 "$KBLAT" run retry.yaml --no-state --out runs
 	check_counters '[s["posted"] == s["received"] == 100 and s["bad_payloads"] == 0 and 5 < s["retries"] < 100 for s in (source, sink)]' "[True, True]"
 	assert_eq "$(json "$run_dir/summary.json" '[p["loss"]["lost"] for p in d["points"]]')" "[0, 0, 0]"
 	rm -r runs
-	losing LOSE=9 "$KBLAT" run retry.yaml --no-state --out runs --set hand=direct --set retry=0ns --set lost_after=20ms
+	preloading losing LOSE=9 "$KBLAT" run retry.yaml --no-state --out runs --set hand=direct --set retry=0ns --set lost_after=20ms
 	check_counters '[s["retries"] for s in (source, sink)]' "[0, 0]"
 	assert_eq "$(json "$run_dir/summary.json" 'd["points"][0]["loss"]["lost"] > 10')" True
 }
@@ -105,7 +95,7 @@ losing() {
 		matrix:
 		  - {transport: udp, retry: 10ms, lost_after: 3s, hand: [direct, event, yield], poll: event, size: 100B}
 	YAML
-	losing LOSE_NUMBER=$((0x20000000 | 99)) "$KBLAT" run last.yaml --no-state --out runs
+	preloading losing LOSE_NUMBER=$((0x20000000 | 99)) "$KBLAT" run last.yaml --no-state --out runs
 	check_counters '[s["posted"] == s["received"] == 100 and s["bad_payloads"] == 0 for s in (source, sink)]' "[True, True]"
 	assert_eq "$(json "$run_dir/summary.json" '[p["loss"]["lost"] for p in d["points"]]')" "[0, 0, 0]"
 }

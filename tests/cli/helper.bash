@@ -196,6 +196,16 @@ nothing_stays() {
 	return 1
 }
 
+# preloading NAME [VARIABLE=VALUE…] COMMAND…: runs it with NAME.c, which is here.
+preloading() {
+	[ -e "$1.so" ] || gcc -shared -fPIC -O2 -o "$1.so" "$BATS_TEST_DIRNAME/$1.c" -ldl
+	local preload
+	preload="$(ldd "$KBLAT" | awk '/libasan/ { printf "%s:", $3 }')$PWD/$1.so"
+	run env LD_PRELOAD="$preload" "${@:2}"
+	echo "$output"
+	run_dir=${lines[-1]}
+}
+
 # assert_measured: $status is that of a run that was measured and sealed, valid or not: on a busy machine, or with sanitizers, there may be page
 # faults in an interval.
 assert_measured() {

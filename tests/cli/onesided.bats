@@ -94,6 +94,21 @@ refused() {
 	check_counters '[s["posted"] == s["completed"] > 0 for s in (source, sink)]' "[True, True]"
 }
 
+# bats test_tags=long
+@test "a socket that is full for a moment keeps no side of UCX or libfabric from meeting the other, and no message" {
+	spec full <<-'YAML'
+		settings: {messages: 20, repetitions: 2, warmup: 10}
+		matrix:
+		  - {kernel: stream, transport: ucx, api: [put, get], tls: tcp, size: 8}
+		  - {kernel: pingpong, transport: ucx, api: put, tls: tcp, size: 8}
+		  - {kernel: pingpong, transport: ucx, api: [am, stream], tls: tcp, size: 5000}
+		  - {kernel: pingpong, transport: fabric, api: write, provider: tcp, size: 64KiB}
+	YAML
+	preloading full_socket "$KBLAT" run full.yaml --no-state --out runs
+	assert_eq "$(completed)" 6
+	check_counters '[source["posted"] == source["completed"] == 20]' "[True]"
+}
+
 @test "one-sided operations over a library that cannot be are refused, each with what to use" {
 	spec r <<-'YAML'
 		settings: {kernel: stream, transport: ucx, size: 8B, depth: 8, api: put}

@@ -17,7 +17,8 @@
 #include "measure/endpoint/endpoint_state.h"
 #include "measure/endpoint/endpoint_trace.h"
 
-#define STOP_TRIES 10000 /* a millisecond each */
+#define STOP_TRIES   10000 /* a millisecond each */
+#define IDLE_MOST_MS 8
 
 static int send_message(struct endpoint *ep, json_t *message /* stolen */)
 {
@@ -364,16 +365,29 @@ static json_t *hello_message(void)
 			 (int)getpid());
 }
 
+/* Between repetitions; at first often, because the other side may wait for what is left to do. Milliseconds until it should be
+ * called again, after `pause`; -1: when something has happened. */
+static int be_idle(struct endpoint *ep, int pause)
+{
+	if (!ep->is_connected || ep->runners.count || !ep->flow.transport->idle)
+		return -1;
+	ep->flow.transport->idle(ep->transport);
+	return pause > 0 && pause < IDLE_MOST_MS ? 2 * pause : pause > 0 ? pause : 1;
+}
+
 static int serve(struct endpoint *ep)
 {
 	struct pollfd fds[2] = {{ep->in.fd, POLLIN, 0}, {ep->runners.ended_fd, POLLIN, 0}};
-	int rc = send_message(ep, hello_message());
+	int rc = send_message(ep, hello_message()), pause = -1, ready;
 
 	while (!rc && !ep->quit) {
-		if (poll(fds, 2, -1) < 0) {
+		pause = be_idle(ep, pause);
+		ready = poll(fds, 2, pause);
+		if (ready < 0)
 			rc = errno == EINTR ? 0 : -errno;
+		if (ready <= 0)
 			continue;
-		}
+		pause = -1;
 		if (fds[1].revents)
 			rc = on_thread_ended(ep);
 		if (!rc && fds[0].revents)

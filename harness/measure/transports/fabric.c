@@ -867,6 +867,11 @@ static int fabric_prepare(struct transport *transport, struct err *e)
 	return 0;
 }
 
+static void fabric_idle(struct transport *transport)
+{
+	fabric_serve(fabric_of(transport));
+}
+
 static int64_t fabric_check_memory(const struct transport *transport, uint64_t posted)
 {
 	const struct fabric *t = (const struct fabric *)transport;
@@ -935,6 +940,7 @@ const struct transport_ops fabric_transport = {
     .open = fabric_open,
     .connect = fabric_connect,
     .prepare = fabric_prepare,
+    .idle = fabric_idle,
     .check_memory = fabric_check_memory,
     .granted = fabric_granted,
     .device_counters = fabric_counters,

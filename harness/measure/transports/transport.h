@@ -211,6 +211,11 @@ struct transport_ops {
 	/* Called by each measuring thread when its loop has ended: ends what belongs to this thread. NULL: nothing does. */
 	void (*leave)(struct transport *t);
 
+	/* Called now and then while no thread uses the transport, from connect() on: a library may still keep what its
+	 * socket did not take, or owe the other side an answer. Errors show when the transport is used again. NULL:
+	 * kernel, device or a thread of the library does that. */
+	void (*idle)(struct transport *t);
+
 	/* Reads the clock of device_stamps together with the tick counter, and returns what is known about it. Called
 	 * between repetitions. NULL: there is no such clock. */
 	int (*read_clock)(struct transport *t, struct device_clock_reading *now, struct device_counter *counter,

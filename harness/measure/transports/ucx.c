@@ -887,6 +887,15 @@ static int ucx_prepare(struct transport *transport, struct err *e)
 	return 0;
 }
 
+/* What is reported from now on may be taken here, so a thread must ask again before it sleeps. */
+static void ucx_idle(struct transport *transport)
+{
+	struct ucx *t = ucx_of(transport);
+
+	ucx_serve(t);
+	t->is_armed = false;
+}
+
 static int64_t ucx_check_memory(const struct transport *transport, uint64_t posted)
 {
 	const struct ucx *t = (const struct ucx *)transport;
@@ -948,6 +957,7 @@ const struct transport_ops ucx_transport = {
     .open = ucx_open,
     .connect = ucx_connect,
     .prepare = ucx_prepare,
+    .idle = ucx_idle,
     .check_memory = ucx_check_memory,
     .granted = ucx_granted,
     .device_counters = ucx_counters,
