@@ -195,7 +195,7 @@ static void tallies_join(struct tallies *all)
 
 	for (unsigned i = 1; i < all->count; i++) {
 		moments_join(&first->moments, &all->of[i].moments);
-		for (size_t bin = 0; bin < WINDOW_BINS; bin++)
+		for (size_t bin = 0; bin < window_bins(&first->window); bin++)
 			first->window.counts[bin] += all->of[i].window.counts[bin];
 	}
 	first->moments.n -= first->moments.lost;

@@ -30,13 +30,24 @@ static unsigned shift_for(uint64_t reach)
 	return bits > WINDOW_BITS ? bits - WINDOW_BITS : 0;
 }
 
-void window_place(struct window *w, struct range r)
+/* Other bins keep what they had: clearing all takes longer than anything else for a few hundred samples. */
+static void clear(struct window *w)
+{
+	memset(w->counts, 0, window_bins(w) * sizeof(*w->counts));
+}
+
+static void place(struct window *w, struct range r, bool is_log)
 {
 	w->base = r.low;
 	w->reach = (uint64_t)r.high - (uint64_t)r.low;
 	w->shift = shift_for(w->reach);
-	w->is_log = false;
-	memset(w->counts, 0, WINDOW_BINS * sizeof(*w->counts));
+	w->is_log = is_log;
+	clear(w);
+}
+
+void window_place(struct window *w, struct range r)
+{
+	place(w, r, false);
 }
 
 void window_place_as(struct window *w, const struct window *other)
@@ -45,10 +56,11 @@ void window_place_as(struct window *w, const struct window *other)
 
 	*w = *other;
 	w->counts = counts;
-	memset(counts, 0, WINDOW_BINS * sizeof(*counts));
+	clear(w);
 }
 
-static size_t take_samples(const struct span *spans, size_t span_count, int64_t *samples)
+/* `*all`: they are all that there are. */
+static size_t take_samples(const struct span *spans, size_t span_count, int64_t *samples, bool *all)
 {
 	size_t taken = 0, stride, next = 0;
 
@@ -60,6 +72,7 @@ static size_t take_samples(const struct span *spans, size_t span_count, int64_t 
 		next = next > spans[k].count ? next - spans[k].count : 0;
 	}
 	sort_integers(samples, taken);
+	*all = stride == 1;
 	return taken;
 }
 
@@ -100,19 +113,29 @@ static size_t densest(const int64_t *samples, size_t n, uint64_t reach, size_t *
 }
 
 /* From a little below the lowest sample; values below that are as rare as one in SAMPLES. */
-static void place_logarithmic(struct window *w, const int64_t *samples, size_t n)
+static struct range logarithmic_range(const int64_t *samples, size_t n)
 {
 	uint64_t below = ((uint64_t)samples[n / 2] - (uint64_t)samples[0]) / 64;
 
-	window_place(w, range_extend((struct range){samples[0], samples[0]}, below, (1UL << LOG_REACH_BITS) - 1));
-	w->is_log = true;
+	return range_extend((struct range){samples[0], samples[0]}, below, (1UL << LOG_REACH_BITS) - 1);
+}
+
+/* The part of `r` in which samples may be, if these are all. Between some that are far apart there may be none. */
+static struct range without_margins(struct range r, const int64_t *samples, size_t n)
+{
+	const struct range part = {r.low < samples[0] ? samples[0] : r.low,
+				   r.high > samples[n - 1] ? samples[n - 1] : r.high};
+
+	return part.low <= part.high ? part : r;
 }
 
 void window_place_guessed(struct window *w, const struct span *spans, size_t span_count)
 {
 	const uint64_t one_pass = WINDOW_BINS - 1;
 	int64_t samples[SAMPLES] = {0};
-	size_t n = take_samples(spans, span_count, samples), most, first;
+	bool all;
+	size_t n = take_samples(spans, span_count, samples, &all), most, first;
+	struct range r;
 
 	if (!n) {
 		window_place(w, (struct range){0, (int64_t)one_pass});
@@ -121,10 +144,11 @@ void window_place_guessed(struct window *w, const struct span *spans, size_t spa
 	/* If bins of a single value cover nearly all samples, leave a little room below, and the
 	 * rest above, where the tail is. */
 	first = densest(samples, n, one_pass / 4 * 3, &most);
-	if (most >= n - n / 8)
-		window_place(w, range_extend((struct range){samples[first], samples[first]}, one_pass / 8, one_pass));
-	else
-		place_logarithmic(w, samples, n);
+	r = most < n - n / 8 ? logarithmic_range(samples, n)
+			     : range_extend((struct range){samples[first], samples[first]}, one_pass / 8, one_pass);
+	if (all)
+		r = without_margins(r, samples, n);
+	place(w, r, (uint64_t)r.high - (uint64_t)r.low > one_pass);
 }
 
 /* The lowest offset + 1 of a logarithmic bin. */
@@ -143,7 +167,7 @@ struct range window_find(const struct window *w, uint64_t rank, uint64_t *before
 	uint64_t sum = *before, low, high;
 	size_t bin = 0;
 
-	while (bin + 1 < WINDOW_BINS && sum + w->counts[bin] < rank)
+	while (bin + 1 < window_bins(w) && sum + w->counts[bin] < rank)
 		sum += w->counts[bin++];
 	*before = sum;
 	low = w->is_log ? log_bin_start(bin) - 1 : (uint64_t)bin << w->shift;

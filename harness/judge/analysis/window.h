@@ -40,10 +40,10 @@ struct range {
 int window_alloc(struct window *w);
 void window_free(struct window *w);
 
-/* Place the window over a range, and set all counts to zero. */
+/* Place the window over a range, and set the counts of its bins to zero. */
 void window_place(struct window *w, struct range r);
 
-/* Place the window where another one is, and set all counts to zero. */
+/* Place the window where another one is, and set the counts of its bins to zero. */
 void window_place_as(struct window *w, const struct window *other);
 
 /*
@@ -84,6 +84,12 @@ static inline size_t window_log_bin(uint64_t offset)
 static inline size_t window_bin(const struct window *w, uint64_t offset)
 {
 	return w->is_log ? window_log_bin(offset) : offset >> w->shift;
+}
+
+/* The number of bins of its range. */
+static inline size_t window_bins(const struct window *w)
+{
+	return window_bin(w, w->reach) + 1;
 }
 
 #endif
