@@ -60,3 +60,18 @@ broken_programs() {
 	[ "$status" -eq 0 ]
 	assert_contains "$output" "kblat-disk"
 }
+
+@test "two shares of a kind are together the cases that one would try, each once; a share that there is not: status 2" {
+	broken_programs
+	results=build/campaign/0123456789ab/kbtune-write
+	campaign --only kbtune-write --cases 4
+	cut -f 2 $results | sort >all
+	rm $results
+	campaign --only kbtune-write --share 1/2
+	campaign --only kbtune-write --share 2/2
+	diff <(cut -f 2 $results | sort) all
+	[ "$(uniq all | wc -l)" -eq 4 ]
+	campaign --only kbtune-write --share 3/2
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "'3/2'"
+}
