@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Reads and atomics over verbs: what is not possible is refused before anything starts, on any machine; tests/vm/verbs.bats
-# tests what they do. One-sided operations over UCX and libfabric: what they do, over shared memory and TCP.
+# Settings of verbs, reads and atomics among them: what is not possible is refused before anything starts, on any machine;
+# tests/vm/verbs.bats tests what they do. One-sided operations over UCX and libfabric: what they do, over shared memory and TCP.
 
 load helper
 load transports_helper
@@ -38,6 +38,38 @@ refused() {
 		refused "op read and a kernel that receives: nothing arrives at the sink; use kernel stream" op=read
 		sed "s/kernel: $kernel/kernel: stream/" r.yaml >k.yaml && mv k.yaml r.yaml
 	done
+}
+
+@test "settings of verbs that contradict each other are refused before anything starts" {
+	spec contradictions <<-'YAML'
+		settings: {kernel: oneway, transport: verbs, qp: rc, messages: 200, burst: 20, pause: 100us, depth: 256}
+	YAML
+	refuses contradictions <<-'END'
+		op=write qp=ud|op write and qp ud
+		op=write poll=event|poll event and op write
+		op=write recv_depth=4|recv_depth 4 and depth 256: with op write
+		op=send size=2B|size 2 and op send
+		signal_every=300|signal_every 300 and depth 256
+		op=write buffers=8|buffers 8 and depth 256
+		t_hw=yes op=write|t_hw and op write
+		t_send=yes buffers=1 inline=on|t_send needs `inline: off`
+		t_send=yes buffers=1 signal_every=8|t_send needs `signal_every: 1`
+		op=write recv_queue=srq|recv_queue srq and op write
+		op=write_imm recv_sge=2|recv_sge 2 and op write_imm
+		op=write_imm regions=2|regions 2 and op write_imm
+		regions=257|regions 257 and depth 256
+		regions=5 recv_depth=4|regions 5 and recv_depth 4
+		queue_pairs=2 qp=ud|queue_pairs 2 and qp ud
+		queue_pairs=2 connect=rdmacm|queue_pairs 2 and connect rdmacm
+		queue_pairs=2|queue_pairs 2 and recv_queue qp
+		queue_pairs=2 recv_queue=srq|queue_pairs 2 and several messages in flight
+		receivers=2|receivers 2, group 'none' and qp rc, connect plain: only datagrams have no connection
+		group=239.1.2.3 qp=ud connect=rdmacm|use qp ud, connect plain
+		group=192.0.2.1 qp=ud|group must be none or the IPv4 address of a multicast group
+		receivers=2 qp=ud op=send_imm|use op send, recv_queue srq
+		receivers=2 qp=ud op=send recv_queue=srq|use kernel pingpong, signal_every 1
+		inline=maybe|inline must be off, on, or a number of bytes
+	END
 }
 
 @test "what a read brings, an atomic takes there and back, is what the block wire counts" {
