@@ -372,7 +372,7 @@ static int be_idle(struct endpoint *ep, int pause)
 	if (!ep->is_connected || ep->runners.count || !ep->flow.transport->idle)
 		return -1;
 	ep->flow.transport->idle(ep->transport);
-	return pause > 0 && pause < IDLE_MOST_MS ? 2 * pause : pause > 0 ? pause : 1;
+	return pause < 0 ? 1 : pause < IDLE_MOST_MS ? 2 * pause : IDLE_MOST_MS;
 }
 
 static int serve(struct endpoint *ep)
