@@ -3,12 +3,12 @@
 
 load helper
 
-# Preloaded by kblat and its endpoints only; the sanitizers' library must be the first one.
+# Preloaded by kblat and its endpoints only.
 setup() {
 	kblat_setup
 	build=$(dirname "$KBLAT")
 	[ -e "$build/adapter.so" ] || skip "needs $build/adapter.so (make tests)"
-	preload="$(ldd "$KBLAT" | awk '/libasan/ { printf "%s:", $3 }')$build/adapter.so"
+	preload=$(preload "$build/adapter.so")
 	export KBLAT_ADAPTER=$T/adapter
 	mkdir "$KBLAT_ADAPTER"
 	printf '#!/bin/sh\nLD_PRELOAD=%s exec %s "$@"\n' "$preload" "$KBLAT" >"$T/kblat"

@@ -196,12 +196,15 @@ nothing_stays() {
 	return 1
 }
 
+# preload LIBRARY: the LD_PRELOAD for it, in which the sanitizers' library, if kblat has one, must be the first one.
+preload() {
+	ldd "$KBLAT" | awk -v library="$1" '/libasan/ { printf "%s:", $3 } END { print library }'
+}
+
 # preloading NAME [VARIABLE=VALUE…] COMMAND…: runs it with NAME.c, which is here.
 preloading() {
 	[ -e "$1.so" ] || gcc -shared -fPIC -O2 -o "$1.so" "$BATS_TEST_DIRNAME/$1.c" -ldl
-	local preload
-	preload="$(ldd "$KBLAT" | awk '/libasan/ { printf "%s:", $3 }')$PWD/$1.so"
-	run env LD_PRELOAD="$preload" "${@:2}"
+	run env LD_PRELOAD="$(preload "$PWD/$1.so")" "${@:2}"
 	echo "$output"
 	run_dir=${lines[-1]}
 }

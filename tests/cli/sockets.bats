@@ -17,8 +17,7 @@ need_namespace() {
 	local library preload
 	library=$(dirname "$KBLAT")/past_kernel.so
 	[ -e "$library" ] || skip "needs $library (make tests)"
-	# The sanitizers' library must be the first one.
-	preload="$(ldd "$KBLAT" | awk '/libasan/ { printf "%s:", $3 }')$library"
+	preload=$(preload "$library")
 	spec b <<-'YAML'
 		settings: {kernel: pingpong, messages: 300, repetitions: 2, warmup: 10, bypass: expected, poll: event, check: yes, transport: udp}
 	YAML

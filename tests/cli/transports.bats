@@ -121,7 +121,7 @@ keeps_all() {
 		  - {transport: ucx, api: [am, tag, put], tls: posix}
 		  - {transport: fabric, api: [msg, write], provider: shm}
 	YAML
-	preload="$(ldd "$KBLAT" | awk '/libasan/ { printf "%s:", $3 }')$PWD/forks.so"
+	preload=$(preload "$PWD/forks.so")
 	run "$KBLAT" run f.yaml --no-state --out runs --source "env LD_PRELOAD=$preload" --sink "env LD_PRELOAD=$preload"
 	assert_measured
 	run_dir=${lines[-1]}
@@ -211,7 +211,7 @@ keeps_all() {
 	spec ends <<-'YAML'
 		settings: {kernel: pingpong, transport: ucx, tls: tcp, devices: lo, lane: tcp, poll: event, messages: 50, pause: 1ms, repetitions: 1000, warmup: 0}
 	YAML
-	preload="$(ldd "$KBLAT" | awk '/libasan/ { printf "%s:", $3 }')$PWD/fatal.so"
+	preload=$(preload "$PWD/fatal.so")
 	run "$KBLAT" run ends.yaml --no-state --out runs --source "env LD_PRELOAD=$preload"
 	echo "$output"
 	[ "$status" -eq 1 ]
