@@ -19,7 +19,8 @@ enum {
 	BRACKETS = 24,		/* number of readings from which a point is chosen */
 	RESIDUAL_MAX_NS = 1000, /* see judge() */
 	COLUMN = 1 << 15,	/* stamps in a batch: 256 KiB, which fit in an L2 cache */
-	BATCHES = 24,
+	BATCHES = 24,		/* of each kind, at most */
+	BATCHES_MS = 16,	/* and at least this long, in which a slow CPU raises its frequency */
 	ROUNDS = 20000, /* of the ping-pong */
 	ROUNDS_MS = 50, /* and its maximum duration */
 };
@@ -152,26 +153,47 @@ static bool is_sorted(const int64_t *column)
 	return true;
 }
 
+struct cheapest {
+	int64_t best, second;
+};
+
+static void take(struct cheapest *c, int64_t ticks)
+{
+	if (ticks < c->best) {
+		c->second = c->best;
+		c->best = ticks;
+	} else if (ticks < c->second) {
+		c->second = ticks;
+	}
+}
+
+/* Two batches agree to 1 %, so a third one would hardly be cheaper. */
+static bool is_confirmed(const struct cheapest *c)
+{
+	return c->second - c->best <= c->best / 100;
+}
+
 /* The cheapest batch of each kind. The kinds alternate, so that a temporary slowdown of the machine
  * does not favour one of them. */
 static void measure_costs(struct clock_report *out)
 {
 	static int64_t (*const batch[])(int64_t *) = {batch_begin, batch_end, batch_stamp};
 	double *const cost[] = {&out->cost_ns, &out->cost_end_ns, &out->stamp_ns};
-	int64_t best[3] = {INT64_MAX, INT64_MAX, INT64_MAX};
-	int64_t *column = or_abort(malloc(COLUMN * sizeof(*column)));
+	struct cheapest ticks[] = {{INT64_MAX, INT64_MAX}, {INT64_MAX, INT64_MAX}, {INT64_MAX, INT64_MAX}};
+	int64_t *column = or_abort(malloc(COLUMN * sizeof(*column))), until = raw_ns() + BATCHES_MS * 1000000;
+	bool enough = false;
 
 	memset(column, 0, COLUMN * sizeof(*column)); /* touched: a page fault is not part of a stamp's cost */
-	for (int i = 0; i < BATCHES; i++) {
+	for (int i = 0; i < BATCHES && !enough; i++) {
+		enough = raw_ns() > until;
 		for (int k = 0; k < 3; k++) {
-			int64_t ticks = batch[k](column);
-
-			best[k] = ticks < best[k] ? ticks : best[k];
+			take(&ticks[k], batch[k](column));
+			enough &= is_confirmed(&ticks[k]);
 		}
 		out->monotonic &= is_sorted(column);
 	}
 	for (int k = 0; k < 3; k++)
-		*cost[k] = out->hz > 0 ? (double)best[k] / COLUMN * 1e9 / out->hz : 0;
+		*cost[k] = out->hz > 0 ? (double)ticks[k].best / COLUMN * 1e9 / out->hz : 0;
 	free(column);
 }
 
