@@ -43,6 +43,10 @@ print(sum(c["times"] for c in causes if c["class"] == sys.argv[2] and sys.argv[3
 @test "explain: interrupts by another CPU, and timers, are what took a CPU's time" {
 	"$ROOT/tests/cli/disturb.py" ipis 2 5 5 100000 >"$T/ipis" 3>&- &
 	"$ROOT/tests/cli/disturb.py" timers 1 5 5 100000 >"$T/timers" 3>&- &
+	for _ in {1..600}; do
+		[ ! -s "$T/ipis" ] || [ ! -s "$T/timers" ] || break # both have begun, which takes seconds on a busy machine
+		sleep 0.1
+	done
 	LD_PRELOAD=${REGISTERS:-$ROOT/build/registers.so} "$KBLAT" noise --cpus 1 --seconds 1 --json >"$T/noise.json"
 	kill %1 %2
 	cat "$T/noise.json"
