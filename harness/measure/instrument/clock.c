@@ -21,8 +21,8 @@ enum {
 	COLUMN = 1 << 15,	/* stamps in a batch: 256 KiB, which fit in an L2 cache */
 	BATCHES = 24,		/* of each kind, at most */
 	BATCHES_MS = 16,	/* and at least this long, in which a slow CPU raises its frequency */
-	ROUNDS = 20000, /* of the ping-pong */
-	ROUNDS_MS = 50, /* and its maximum duration */
+	ROUNDS = 20000,		/* of the ping-pong */
+	ROUNDS_MS = 50,		/* and its maximum duration */
 };
 
 static int64_t raw_ns(void)
@@ -157,7 +157,7 @@ struct cheapest {
 	int64_t best, second;
 };
 
-static void take(struct cheapest *c, int64_t ticks)
+static void offer(struct cheapest *c, int64_t ticks)
 {
 	if (ticks < c->best) {
 		c->second = c->best;
@@ -187,7 +187,7 @@ static void measure_costs(struct clock_report *out)
 	for (int i = 0; i < BATCHES && !enough; i++) {
 		enough = raw_ns() > until;
 		for (int k = 0; k < 3; k++) {
-			take(&ticks[k], batch[k](column));
+			offer(&ticks[k], batch[k](column));
 			enough &= is_confirmed(&ticks[k]);
 		}
 		out->monotonic &= is_sorted(column);
