@@ -7,7 +7,7 @@ scratch() {
 	if [ -z "${TMPDIR:-}" ] && [ "$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1)" -gt 1000000 ]; then
 		where=/dev/shm
 	fi
-	mktemp -d "$where/tests-cli.XXXXXX"
+	mktemp -d "$where/tests-cli-$$-XXXXXX"
 }
 
 kblat_setup() {
