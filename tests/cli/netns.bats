@@ -5,18 +5,17 @@ load helper
 
 bats_require_minimum_version 1.5.0
 
+# Also sets `launcher` to the words that start it: they add its process ID to the file makers.
 need_namespaces() {
 	[ "$(id -u)" -eq 0 ] || skip "needs root to make network namespaces"
 	ip netns add "kblat-probe-$$" 2>/dev/null || skip "this machine does not let network namespaces be made"
 	ip netns del "kblat-probe-$$"
+	launcher=(bash -c 'echo $$ >>makers; exec "$0" "$@"' "$ROOT/experiments/launch/netns")
 }
 
-# Our namespaces whose creator no longer exists.
-stale() {
-	local name
-	ip netns list | while read -r name _; do
-		[[ $name =~ ^kblat-[0-9]+-([0-9]+)-[0-9]+-(source|sink)$ ]] && [ ! -d "/proc/${BASH_REMATCH[1]}" ] && echo "$name"
-	done || true
+# The namespaces that this test's launchers have made; another test may have left some on purpose.
+made() {
+	ip netns list | grep -E "^kblat-[0-9]+-($(paste -sd "|" makers))-" || true
 }
 
 # bats test_tags=long
@@ -28,7 +27,7 @@ stale() {
 		  - {transport: [tcp, udp]}
 		  - {transport: [zeromq, nanomsg], pattern: [pair, pubsub]}
 	YAML
-	run "$ROOT/experiments/launch/netns" "$KBLAT" run n.yaml --out runs
+	run "${launcher[@]}" "$KBLAT" run n.yaml --out runs
 	echo "$output"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	run_dir=${lines[-1]}
@@ -38,7 +37,7 @@ stale() {
 	done
 	[[ $(json "$run_dir/points/0000/point.json" 'd["granted"]["source"]["local"]') == 198.18.213.1:* ]]
 	[[ $(json "$run_dir/points/0000/point.json" 'd["granted"]["source"]["peer"]') == 198.18.213.2:* ]]
-	[ -z "$(stale)" ]
+	assert_eq "$(made)" ""
 	[ -z "$(leftovers)" ]
 }
 
@@ -173,12 +172,12 @@ make_capture() {
 
 @test "an interrupt, and a command that fails: the namespaces go" {
 	need_namespaces
-	run "$ROOT/experiments/launch/netns" false
+	run "${launcher[@]}" false
 	[ "$status" -eq 1 ]
 	spec n <<-'YAML'
 		settings: {kernel: pingpong, transport: tcp, poll: event, messages: 200, pause: 1ms, repetitions: 10000, warmup: 0}
 	YAML
-	"$ROOT/experiments/launch/netns" "$KBLAT" run n.yaml --out runs >out 2>err &
+	"${launcher[@]}" "$KBLAT" run n.yaml --out runs >out 2>err &
 	pid=$!
 	for _ in $(seq 1200); do
 		compgen -G "runs/*.partial/points/0000/rep-00/counters.json" >/dev/null && break
@@ -190,7 +189,7 @@ make_capture() {
 	cat out err
 	[ "$status" -eq 1 ]
 	assert_eq "$(json "$(tail -n 1 out)/run.json" 'd["status"]')" INTERRUPTED
-	[ -z "$(stale)" ]
+	assert_eq "$(made)" ""
 	[ -z "$(leftovers)" ]
 }
 
