@@ -55,7 +55,8 @@ first=(chrt -f 1)
 	# One level down: what the thread did that the request waited for.
 	grep -q "while it slept, thread [0-9]* (holder), which woke it: .* running its own code" <<<"$output"
 	"$KBLAT" report "$run_dir"
-	grep -q "asleep in futex, woken by holder" "$run_dir/derived/report.html"
+	# Of all that the thread holder delayed, it shows the latest: perhaps one that waited longer until it had the lock.
+	grep -qE "asleep in (futex|read), woken by holder" "$run_dir/derived/report.html"
 	[ -s "$run_dir/derived/figures/point-0000-timeline.svg" ]
 }
 
