@@ -131,16 +131,20 @@ are_gone() { [ -z "$(instances | grep -Fx -- "$left" || true)" ]; }
 		are_gone
 	done
 	state_of_this_machine
-	# It comes again until doctor has ended, as other runs remove it, too.
+	# It comes again until doctor has removed it, as other runs do that, too.
 	leave_instances
 	name="kblat-$(readlink /proc/self/ns/pid | tr -dc 0-9)-$pid-1-0"
 	touch leaving
-	in_tracefs "while [ -e $T/leaving ]; do mkdir instances/$name; sleep 0.02; done" 3>&- &
+	in_tracefs "while [ -e $T/leaving ]; do mkdir instances/$name && touch $T/left; sleep 0.02; done" 3>&- &
 	leaving=$!
-	"$KBLAT" doctor --json >doctor.json || true
+	until [ -e left ]; do sleep 0.01; done
+	for _ in 1 2 3 4 5; do
+		"$KBLAT" doctor --json >doctor.json || true
+		said=$(json doctor.json '[c["data"]["removed"] >= 1 for c in d["checks"] if c["name"] == "trace instances"]')
+		[ "$said" != "[True]" ] || break
+	done
 	rm leaving
 	wait "$leaving" || true
-	said=$(json doctor.json '[c["data"]["removed"] >= 1 for c in d["checks"] if c["name"] == "trace instances"]')
 	left=$left$'\n'$name
 	"$KBLAT" doctor --json >doctor.json || true
 	are_gone
