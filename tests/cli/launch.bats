@@ -31,7 +31,7 @@ start_sshd() {
 	[ -x $sshd ] && [ "$(id -u)" -eq 0 ] || { why="needs sshd, and root" && return 1; }
 	ssh-keygen -q -t ed25519 -N '' -f "$1/host_key" && ssh-keygen -q -t ed25519 -N '' -f "$1/user_key" || return 1
 	cp "$1/user_key.pub" "$1/authorized_keys"
-	local port=$((30000 + RANDOM % 10000))
+	local port=$((20000 + RANDOM % 10000))
 	echo "[127.0.0.1]:$port $(cat "$1/host_key.pub")" >"$1/known_hosts"
 	cat >"$1/sshd_config" <<-END
 		Port $port
