@@ -15,7 +15,7 @@ need_namespaces() {
 
 # The namespaces that this test's launchers have made; another test may have left some on purpose.
 made() {
-	ip netns list | grep -E "^kblat-[0-9]+-($(paste -sd "|" makers))-" || true
+	ip netns list | sed -nE "s/^(kblat-[0-9]+-($(paste -sd "|" makers))-[^ ]*).*/\\1/p"
 }
 
 # bats test_tags=long
@@ -143,31 +143,27 @@ make_capture() {
 
 @test "namespaces of a killed process are removed, also if another has its ID, but never those of another PID namespace" {
 	need_namespaces
-	# maker NAME: who made a namespace of that name.
-	maker() {
-		ip netns list | sed -n "s/^\\($1-[^ ]*\\).*/\\1/p"
-	}
-	"$ROOT/experiments/launch/netns" bash -c 'echo $$ >child; exec sleep 60' sleep 3>&- &
+	"${launcher[@]}" bash -c 'echo $$ >child; exec sleep 60' sleep 3>&- &
 	pid=$!
 	for _ in $(seq 200); do
 		[ ! -s child ] || break
 		sleep 0.05
 	done
-	name=$(maker "kblat-[0-9]*-$pid" | head -n 1)
+	name=$(made | head -n 1)
 	reused=${name%-*-*}-4711-source
 	elsewhere=kblat-1-${name#kblat-*-}
 	elsewhere=${elsewhere%-*-*}-4711-sink
 	ip netns add "$reused"
 	ip netns add "$elsewhere"
 	"$ROOT/experiments/launch/netns" true
-	left=$(maker "kblat-[0-9]*-$pid")
+	left=$(made)
 	echo "$left"
 	ip netns del "$elsewhere"
 	kill -KILL "$pid" "$(cat child)"
 	wait "$pid" || true
 	"$ROOT/experiments/launch/netns" true
 	[[ $left == *"$name"* && $left == *"$elsewhere"* && $left != *"$reused"* ]]
-	[ -z "$(maker "kblat-[0-9]*-$pid")" ]
+	assert_eq "$(made)" ""
 }
 
 @test "an interrupt, and a command that fails: the namespaces go" {
