@@ -114,6 +114,9 @@ leave_instances() {
 	done
 }
 
+# instance_of PID START: the name of the first instance of a process, which was started then.
+instance_of() { echo "kblat-$(readlink /proc/self/ns/pid | tr -dc 0-9)-$1-$2-0"; }
+
 are_gone() { [ -z "$(instances | grep -Fx -- "$left" || true)" ]; }
 
 # bats test_tags=long
@@ -133,7 +136,7 @@ are_gone() { [ -z "$(instances | grep -Fx -- "$left" || true)" ]; }
 	state_of_this_machine
 	# It comes again until doctor has removed it, as other runs do that, too.
 	leave_instances
-	name="kblat-$(readlink /proc/self/ns/pid | tr -dc 0-9)-$pid-1-0"
+	name=$(instance_of "$pid" 1)
 	touch leaving
 	in_tracefs "while [ -e $T/leaving ]; do mkdir instances/$name && touch $T/left; sleep 0.02; done" 3>&- &
 	leaving=$!
@@ -157,7 +160,7 @@ are_gone() { [ -z "$(instances | grep -Fx -- "$left" || true)" ]; }
 	setpriv --reuid=65534 --regid=65534 --clear-groups sleep 100 3>&- &
 	hidden=$!
 	until [ "$(cat /proc/$hidden/comm)" = sleep ]; do sleep 0.01; done
-	name=kblat-$(readlink /proc/self/ns/pid | tr -dc 0-9)-$hidden-$(cut -d ' ' -f 22 /proc/$hidden/stat)-0
+	name=$(instance_of "$hidden" "$(cut -d ' ' -f 22 /proc/$hidden/stat)")
 	in_tracefs "mkdir instances/$name"
 	# Root without the capabilities that show it all processes.
 	hiding() {
