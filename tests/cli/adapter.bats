@@ -265,6 +265,18 @@ soft_roce() {
 	done
 }
 
+@test "a port that goes down fails the point, even if nobody has read the event when all messages have arrived" {
+	adapter <<-'END'
+		device mlx5_0
+		silent_events 1
+		event 250 10 1
+	END
+	spec_of late 'kernel: oneway, messages: 500, burst: 5, pause: 100us, repetitions: 1, timeout: 5s' <<<'  - {poll: busy}'
+	measure late
+	assert_contains "$(outcomes)" "failed: s"
+	assert_contains "$(outcomes)" "mlx5_0 port 1: the device reports: port error"
+}
+
 # Both sides sleep. The sink's request is never flushed by a queue pair of its own, but by the alarm.
 @test "a port that goes down while both sides sleep, each over a queue of its own or a shared one" {
 	local op

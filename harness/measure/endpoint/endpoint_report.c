@@ -135,6 +135,8 @@ static void find_failure(struct endpoint *ep, struct err *failure)
 			(long long)s->priority_limit / 1000000, (long long)s->priority);
 	else if (finished && thread && ep->flow.transport->failure(ep->transport, failure) == 0)
 		err_sys(failure, thread, ep->flow.transport->name, "move messages");
+	else if (finished && !thread && ep->flow.transport->device_failure)
+		ep->flow.transport->device_failure(ep->transport, failure);
 	if (finished && thread)
 		ep->worker.counters.bad_completions++;
 }

@@ -240,6 +240,10 @@ struct transport_ops {
 	 * exceeded (13), ...") and returns its errno. */
 	int (*failure)(const struct transport *t, struct err *e);
 
+	/* After a repetition whose hot path met no error: has the device failed in it nevertheless? Likewise. NULL: it
+	 * does not tell. */
+	int (*device_failure)(struct transport *t, struct err *e);
+
 	void (*close)(struct transport *t);
 };
 

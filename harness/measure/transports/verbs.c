@@ -340,5 +340,6 @@ const struct transport_ops verbs_transport = {
     .device_counters = verbs_device_counters,
     .check_memory = verbs_check_memory,
     .failure = verbs_failure,
+    .device_failure = verbs_device_failure,
     .close = verbs_close,
 };

@@ -287,4 +287,6 @@ void verbs_unwatch(struct verbs *t);
 /* How often the shared receive queue ran empty, events included that the thread has not taken yet. */
 int64_t verbs_watch_srq_limits(struct verbs *t);
 
+int verbs_device_failure(struct transport *transport, struct err *e);
+
 #endif

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "measure/transports/verbs_hot.h"
 #include "measure/transports/verbs_peer.h"
 #include "measure/transports/verbs_resources.h"
 #include "measure/transports/verbs_types.h"
@@ -95,6 +96,15 @@ int64_t verbs_watch_srq_limits(struct verbs *t)
 {
 	look_at_device(t);
 	return atomic_load(&t->watch.srq_limits);
+}
+
+/* The thread may not have read it yet. */
+int verbs_device_failure(struct transport *transport, struct err *e)
+{
+	struct verbs *t = (struct verbs *)transport;
+
+	look_at_device(t);
+	return atomic_load(&t->watch.event) ? verbs_failure(transport, e) : 0;
 }
 
 static void look_at_connection_manager(struct verbs *t)
