@@ -287,6 +287,7 @@ void verbs_unwatch(struct verbs *t);
 /* How often the shared receive queue ran empty, events included that the thread has not taken yet. */
 int64_t verbs_watch_srq_limits(struct verbs *t);
 
+/* See transport_ops.device_failure. */
 int verbs_device_failure(struct transport *transport, struct err *e);
 
 #endif

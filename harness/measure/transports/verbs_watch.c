@@ -98,7 +98,7 @@ int64_t verbs_watch_srq_limits(struct verbs *t)
 	return atomic_load(&t->watch.srq_limits);
 }
 
-/* The thread may not have read it yet. */
+/* The thread may not have read the event yet. */
 int verbs_device_failure(struct transport *transport, struct err *e)
 {
 	struct verbs *t = (struct verbs *)transport;
