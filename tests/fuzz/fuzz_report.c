@@ -11,7 +11,7 @@
 #include "study/kinds.h"
 
 static struct file_tree tree;
-static char *run_path, *derived[2];
+static char *run_path;
 
 static const char study[] =
     "{\"schema\": 1, \"kind\": \"campaign\", \"name\": \"fuzz\", \"title\": \"t\", \"spec\": \"/x\", \"status\": "
@@ -26,8 +26,6 @@ static void set_up(void)
 	file_tree_add_file(&tree, "study.json", study, strlen(study));
 	file_tree_add_file(&tree, "cells.jsonl", cells, strlen(cells));
 	run_path = fs_path("%s/run", tree.path);
-	derived[0] = fs_path("%s/derived", tree.path);
-	derived[1] = fs_path("%s/run/derived", tree.path);
 	setenv("PATH", "", 1);
 }
 
@@ -49,8 +47,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		study_page(tree.path, &html, &e);
 	}
 	free(html);
-	for (unsigned i = 0; i < 2; i++)
-		fs_remove_tree(derived[i], NULL);
 	file_tree_restore(&tree);
 	return 0;
 }

@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_require(*e.text);
 	}
 	if (m.writes)
-		file_tree_renew(&tree);
+		file_tree_restore(&tree);
 	machine_close(&m);
 	return 0;
 }

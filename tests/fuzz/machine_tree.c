@@ -1,11 +1,8 @@
 #include "machine_tree.h"
 
-#include <ftw.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/fs.h"
@@ -59,41 +56,13 @@ void machine_tree_init(struct file_tree *t)
 	free(dir);
 }
 
-static uint64_t sum;
-static size_t strip;
-
-/* FNV-1a. */
-static void add_bytes(const void *data, size_t size)
+/* kbtune's own; a recorded machine may come without /run. */
+static bool is_of_kbtune(const char *path)
 {
-	for (size_t i = 0; i < size; i++)
-		sum = (sum ^ ((const uint8_t *)data)[i]) * 0x100000001b3u;
+	return strstr(path, "/kbtune") || !strcmp(path, "run");
 }
 
-static int add_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
+uint64_t machine_tree_difference(struct file_tree *t)
 {
-	char *text;
-	size_t size;
-	uint64_t before = sum;
-
-	(void)st, (void)at;
-	/* kbtune's own; a recorded machine may come without /run. */
-	if (strlen(path) <= strip || strstr(path + strip, "/kbtune") || !strcmp(path + strip, "/run"))
-		return 0;
-	/* In whatever order they are found. */
-	sum = 0xcbf29ce484222325u;
-	add_bytes(path + strip, strlen(path + strip));
-	if (kind == FTW_F && !fs_read(path, (size_t)1 << 20, &text, &size, NULL)) {
-		add_bytes(text, size);
-		free(text);
-	}
-	sum += before;
-	return 0;
-}
-
-uint64_t machine_tree_sum(const struct file_tree *t)
-{
-	sum = 0;
-	strip = strlen(t->path);
-	nftw(t->path, add_entry, 16, FTW_PHYS);
-	return sum;
+	return file_tree_difference(t, is_of_kbtune);
 }

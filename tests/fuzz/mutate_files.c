@@ -79,7 +79,7 @@ static size_t add_record(uint8_t *data, size_t size, size_t max)
 	static const char *const targets[] = {"/etc/passwd", "..",	 ".", "../../../../etc/hostname",
 					      "run.json",    "/dev/zero"};
 	const struct file_tree *t = file_tree_of_target;
-	const struct tree_file *f = t && t->count ? &t->files[fuzz_below((unsigned)t->count)] : NULL;
+	const struct tree_entry *f = t && t->count ? &t->entries[fuzz_below((unsigned)t->count)] : NULL;
 	const unsigned kind = fuzz_below(12);
 	const bool newline = size && data[size - 1] != '\n';
 	const char *link = kind == 1 ? targets[fuzz_below(6)] : "";
@@ -95,7 +95,8 @@ static size_t add_record(uint8_t *data, size_t size, size_t max)
 	if (!f || size + (size_t)n + body > max)
 		return size;
 	memcpy(data + size, head, (size_t)n);
-	memcpy(data + size + n, f->data, body);
+	if (body)
+		memcpy(data + size + n, f->data, body);
 	return size + (size_t)n + body;
 }
 
