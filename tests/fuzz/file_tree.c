@@ -32,19 +32,6 @@ static void mark_as_made(const struct file_tree *t, const struct tree_entry *f)
 
 /* --- one entry --- */
 
-static void make_parents(const struct file_tree *t, const char *path)
-{
-	char *copy = fs_path("%s", path);
-
-	for (char *slash = copy; (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		/* Where an input made a file of a folder, it fails, and so will what follows. */
-		mkdirat(t->fd, copy, 0755);
-		*slash = '/';
-	}
-	free(copy);
-}
-
 static void remove_entry(const struct file_tree *t, const char *path)
 {
 	char *full;
@@ -72,7 +59,6 @@ static void write_file(const struct file_tree *t, const struct tree_entry *f)
 /* Nothing happens where it cannot be: below what is a file now. */
 static void put_entry(const struct file_tree *t, const struct tree_entry *f)
 {
-	make_parents(t, f->path);
 	if (f->kind == TREE_FOLDER)
 		mkdirat(t->fd, f->path, 0755);
 	else if (f->kind == TREE_LINK)
@@ -174,7 +160,7 @@ static size_t keep_entry(struct file_tree *t, struct tree_entry f)
 	if (fstatat(t->fd, f.path, &st, AT_SYMLINK_NOFOLLOW))
 		abort();
 	f.mode = st.st_mode;
-	f.sum = f.kind == TREE_FOLDER ? hash(0xcbf29ce484222325u, f.path, strlen(f.path)) : sum_below(t, f.path);
+	f.sum = sum_below(t, f.path); /* a folder is still empty */
 	mark_as_made(t, &f);
 	t->entries = grow_or_abort(t->entries, t->count, sizeof(*t->entries));
 	t->entries[t->count] = f;
@@ -245,6 +231,19 @@ static bool is_inside(const char *path)
 	return true;
 }
 
+static void make_parents(const struct file_tree *t, const char *path)
+{
+	char *copy = fs_path("%s", path);
+
+	for (char *slash = copy; (slash = strchr(slash, '/')); slash++) {
+		*slash = '\0';
+		/* Where an input made a file of a folder, it fails, and so will what follows. */
+		mkdirat(t->fd, copy, 0755);
+		*slash = '/';
+	}
+	free(copy);
+}
+
 /* `head`: "PATH", "PATH -", "PATH > TARGET". */
 static void apply_one(const struct file_tree *t, char *head, const char *data, size_t size)
 {
@@ -260,8 +259,10 @@ static void apply_one(const struct file_tree *t, char *head, const char *data, s
 	if (!is_inside(head))
 		return;
 	remove_entry(t, head);
-	if (link || !gone || gone[2])
+	if (link || !gone || gone[2]) {
+		make_parents(t, head);
 		put_entry(t, &f);
+	}
 }
 
 void file_tree_apply(const struct file_tree *t, const uint8_t *data, size_t size)
