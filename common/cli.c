@@ -1,10 +1,12 @@
 #include "common/cli.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/diag.h"
 #include "common/err.h"
@@ -353,9 +355,19 @@ void cli_help(const char *program, const struct cli_command *c, const struct cli
 	help_flag("help", NULL, "show this help", out);
 }
 
+/* The cause of an earlier error is no longer known, but whether a reader is gone is. */
+static int earlier_error(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+
+	if (!ferror(stdout))
+		return 0;
+	return poll(&out, 1, 0) == 1 && out.revents & POLLERR ? -EPIPE : -EIO;
+}
+
 int cli_close_stdout(void)
 {
-	bool failed = ferror(stdout);
+	const int earlier = earlier_error();
 	int rc = 0;
 
 	errno = 0;
@@ -365,5 +377,5 @@ int cli_close_stdout(void)
 	 * open, nothing was lost. */
 	if (fclose(stdout) && !rc && errno != EBADF)
 		rc = errno ? -errno : -EIO;
-	return rc ? rc : failed ? -EIO : 0;
+	return rc ? rc : earlier;
 }

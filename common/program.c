@@ -1,12 +1,14 @@
 #include "common/program.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "common/diag.h"
 #include "common/json.h"
@@ -202,6 +204,13 @@ static bool stack_may_grow(const struct program *p)
 	return false;
 }
 
+static int status_of_lost_output = STATUS_FAILED;
+
+void program_lost_output_is(int status)
+{
+	status_of_lost_output = status;
+}
+
 static __attribute__((noinline)) int run_program(const struct program *p, int argc, char **argv)
 {
 	struct err e = ERR_INIT;
@@ -213,13 +222,22 @@ static __attribute__((noinline)) int run_program(const struct program *p, int ar
 		if (!status)
 			status = e.status;
 	}
+	/* Whatever the answer was, it has not arrived. A reader that is gone need not be told. */
 	rc = cli_close_stdout();
-	if (rc && rc != -EPIPE) {
+	if (rc && rc != -EPIPE)
 		fprintf(stderr, "%s: standard output: cannot write: %s\n", p->name, strerror(-rc));
-		if (!status)
-			status = STATUS_FAILED;
-	}
-	return (int)status;
+	return rc ? status_of_lost_output : (int)status;
+}
+
+/* A file that is opened must not become standard output, which would be written into it. To write into a closed one stays an
+ * error. */
+static void keep_descriptors(void)
+{
+	static const int modes[] = {[STDIN_FILENO] = O_RDONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_WRONLY};
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) < 0) /* the lowest that is free */
+			return;
 }
 
 /* If the caller ignores SIGCHLD, so do the programs that it starts; the kernel then removes children
@@ -236,6 +254,7 @@ static void *json_alloc(size_t size)
 
 int program_main(const struct program *p, int argc, char **argv)
 {
+	keep_descriptors();
 	write_signals_ignore();
 	keep_children();
 	json_set_alloc_funcs(json_alloc, free);

@@ -30,7 +30,10 @@ struct program {
 	const struct library *libraries; /* for --version */
 };
 
-/* What main() returns. */
+/* What main() returns: the command's status, or STATUS_FAILED if standard output could not be written. */
 int program_main(const struct program *p, int argc, char **argv);
+
+/* The status instead of STATUS_FAILED, for a command that translates its statuses into those of others. */
+void program_lost_output_is(int status);
 
 #endif

@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "common/program.h"
 #include "common/units.h"
 #include "measure/spec/experiments.h"
 
@@ -104,7 +105,8 @@ int verdict_options_read(struct verdict_options *o, bool json, struct err *e)
 
 enum status verdict_options_status(const char *whose, enum status status)
 {
-	return (enum status)verdict_exit_status(whose, fflush(stdout) ? STATUS_FAILED : status);
+	program_lost_output_is(verdict_exit_status(whose, STATUS_FAILED));
+	return (enum status)verdict_exit_status(whose, status);
 }
 
 enum status verdict_options_exit(int argc, char *const *argv, enum status status)
