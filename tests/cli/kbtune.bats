@@ -346,3 +346,84 @@ load kbtune_helper
 	kb apply ./awake --strict
 	[ "$status" -eq 77 ]
 }
+
+@test "what cannot be undone is named in the plan, refused with --strict before anything is changed, and said by restore" {
+	machine small-v2
+	for dir in m m.before; do
+		mkdir -p $dir/proc/sys/net/ipv6/conf/all $dir/sys/block/sda/queue
+		echo 0 >$dir/proc/sys/kernel/modules_disabled
+		echo 0 >$dir/proc/sys/net/ipv6/conf/all/disable_ipv6
+		echo '[none] mq-deadline' >$dir/sys/block/sda/queue/scheduler
+	done
+	profile switches <<-'YAML'
+		sysctl: {kernel.modules_disabled: 1, net.ipv6.conf.all.disable_ipv6: 1, vm.swappiness: 10}
+		sysfs: {/sys/block/sda/queue/scheduler: mq-deadline}
+	YAML
+	kb plan ./switches
+	echo "$output"
+	[ "$status" -eq 0 ]
+	for said in "cannot be undone (refused with --strict):" \
+		"/proc/sys/kernel/modules_disabled: the kernel loads no module again before a reboot" \
+		"/proc/sys/net/ipv6/conf/all/disable_ipv6: the IPv6 addresses and routes" \
+		"/sys/block/sda/queue/scheduler: the settings of the scheduler that it had"; do
+		assert_contains "$output" "$said"
+	done
+	[ "$(grep -c swappiness <<<"$output")" -eq 1 ]
+	run --separate-stderr "$KBTUNE" plan ./switches --json --sysroot "$T/m"
+	echo "$output" >p.json
+	assert_eq "$(json p.json '[(b["knob"], b["object"].split("/")[-1], b["lasts"]) for b in d["irreversible"]]')" \
+		"[('sysctl', 'modules_disabled', False), ('sysctl', 'disable_ipv6', False), ('sysfs', 'scheduler', False)]"
+	for command in "plan ./switches" "apply ./switches" "apply ./switches --dry-run" "apply ./switches --replace" "run ./switches"; do
+		what=()
+		[[ $command != run* ]] || what=(-- touch ran)
+		# shellcheck disable=SC2086
+		run "$KBTUNE" $command --strict --sysroot "$T/m" "${what[@]}"
+		echo "$output"
+		[ "$status" -eq 77 ]
+		assert_contains "$output" "3 things cannot be undone (--strict)"
+		assert_contains "$output" "modules_disabled: the kernel loads no module"
+		as_before
+	done
+	[ ! -e ran ]
+	# What is applied stays so, too.
+	profile quiet <<<'sysctl: {vm.swappiness: 10}'
+	kb apply ./quiet --strict
+	[ "$status" -eq 0 ]
+	kb apply ./switches --strict --replace
+	[ "$status" -eq 77 ]
+	assert_eq "$(value /proc/sys/vm/swappiness)" 10
+	kb apply ./switches --replace
+	[ "$status" -eq 0 ]
+	kb restore
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "not undone, or not known: /sys/block/sda/queue/scheduler: the settings of the scheduler"
+	# A value that is already there changes nothing.
+	for dir in m m.before; do
+		echo 1 >$dir/proc/sys/kernel/modules_disabled
+		echo 1 >$dir/proc/sys/net/ipv6/conf/all/disable_ipv6
+		echo 'none [mq-deadline]' >$dir/sys/block/sda/queue/scheduler
+	done
+	kb apply ./switches --strict
+	[ "$status" -eq 0 ]
+	kb restore
+	as_before
+}
+
+@test "a partition that widens the masks of bound kernel threads is not to be undone" {
+	machine small-v2
+	for dir in m m.before; do
+		mkdir -p $dir/proc/77/task/77
+		echo '77 (kworker/u9:0) I 2 0 0 0 -1 69238880 0 0 0 0 0 0 0 0 20 0 1 0 10 0 0' >$dir/proc/77/task/77/stat
+		cp $dir/proc/77/task/77/stat $dir/proc/77/stat
+		printf 'Name:\tkworker/u9:0\nCpus_allowed_list:\t0-1\n' >$dir/proc/77/task/77/status
+	done
+	profile rt <<<'shields: [{name: rt, place: {cpus: 3}, partition: isolated}]'
+	kb plan ./rt --strict
+	echo "$output"
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "threads: the partition may widen the masks of 1 threads that the kernel lets nobody place, such as kworker/u9:0"
+	profile member <<<'shields: [{name: rt, place: {cpus: 3}, partition: member}]'
+	kb plan ./member --strict
+	[ "$status" -eq 0 ]
+}

@@ -38,15 +38,6 @@ static int undo_applied(struct machine *m, const char *name, bool replace, struc
 	return rc;
 }
 
-static int check_strict(const struct plan *p, struct err *e)
-{
-	if (!p->missing_count)
-		return 0;
-	return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, p->profile, "apply all of it",
-		       "%zu settings are not possible here (--strict), first %s %s: %s", p->missing_count,
-		       p->missing[0].knob, p->missing[0].object, p->missing[0].reason);
-}
-
 static void remember(struct journal *j, const struct plan *p, const char *owner)
 {
 	json_t *all = plan_to_json(p);
@@ -116,7 +107,7 @@ static enum status apply_plan(struct machine *m, struct profile *profile, const 
 		profile_print_faults(profile, stderr);
 	plan.strict = o->strict;
 	if (!rc && o->strict)
-		rc = check_strict(&plan, e);
+		rc = plan_check_strict(&plan, stderr, e);
 	if (!rc)
 		rc = transaction_probe(m, &plan, e);
 	if (!rc) {
@@ -131,16 +122,20 @@ static enum status apply_plan(struct machine *m, struct profile *profile, const 
 	return rc ? err_status(e) : STATUS_OK;
 }
 
-/* Users other than root are told which capabilities are missing before anything is changed. */
-static int probe_first(struct machine *m, struct profile *profile, struct err *e)
+/* Before anything is changed, and what is applied is replaced: users other than root are told which capabilities are
+ * missing, and --strict refuses. */
+static int probe_first(struct machine *m, struct profile *profile, const struct apply_options *o, struct err *e)
 {
+	const bool any_rights = !m->root.live || geteuid() == 0, any_loss = !o->strict || !o->replace;
 	struct plan plan;
 	int rc;
 
-	if (!m->root.live || geteuid() == 0)
+	if (any_rights && any_loss)
 		return 0;
 	rc = knobs_plan(m, profile, &plan, e);
-	if (!rc)
+	if (!rc && !any_loss)
+		rc = plan_check_strict(&plan, stderr, e);
+	if (!rc && !any_rights)
 		rc = transaction_probe(m, &plan, e);
 	plan_free(&plan);
 	return profile_has_faults(profile) ? 0 : rc;
@@ -156,7 +151,7 @@ enum status apply_profile(struct machine *m, const char *name, const struct appl
 
 	if (profile_load(name, knobs_keys(), &profile, e)) {
 		profile_print_faults(&profile, stderr);
-	} else if (probe_first(m, &profile, e) || change_begin(m, profile.name, &j, &lock, e)) {
+	} else if (probe_first(m, &profile, o, e) || change_begin(m, profile.name, &j, &lock, e)) {
 		status = err_status(e);
 	} else {
 		status = undo_applied(m, profile.name, o->replace, &j, e) ? err_status(e)
@@ -202,7 +197,7 @@ enum status apply_check(struct machine *m, const char *name, const struct apply_
 	profile_print_faults(&profile, stderr);
 	if (!profile_has_faults(&profile)) {
 		if (!rc && o->strict)
-			rc = check_strict(&plan, e);
+			rc = plan_check_strict(&plan, stderr, e);
 		if (!rc)
 			rc = transaction_probe(m, &plan, e);
 		if (!rc)
@@ -232,7 +227,9 @@ enum status apply_steps(struct machine *m, const struct plan *plan, bool dry_run
 			plan->missing[0].reason);
 		return err_status(e);
 	}
-	rc = transaction_probe(m, plan, e);
+	rc = plan->strict ? plan_check_strict(plan, stderr, e) : 0;
+	if (!rc)
+		rc = transaction_probe(m, plan, e);
 	if (rc || change_begin(m, "", &j, &lock, e))
 		return err_status(e);
 	from = j.count;

@@ -14,7 +14,7 @@ struct plan;
 
 struct apply_options {
 	bool replace;	   /* restore what is applied first */
-	bool strict;	   /* refuse if a setting is not possible here */
+	bool strict;	   /* refuse what is not possible here, or cannot be undone */
 	const char *owner; /* the owner, so that only what it applied is undone when it ends; NULL: none */
 	enum output output;
 };

@@ -12,12 +12,25 @@
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
 
-static void print_restored(const char *profile, const struct undone *done, const char *state, double began,
-			   enum output output)
+/* What the journal says that undoing its steps does not restore: a new list. */
+static json_t *irreversible_of(const struct journal *j)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < j->count; i++)
+		if (!j->steps[i].unmade && step_irreversible(&j->steps[i]))
+			json_array_extend(list, (json_t *)step_irreversible(&j->steps[i]));
+	return list;
+}
+
+/* `lost`: NULL: nothing. */
+static void print_restored(const char *profile, const struct undone *done, const json_t *lost, const char *state,
+			   double began, enum output output)
 {
 	double all_s = transaction_now_s() - began;
 	char times[64];
-	json_t *all;
+	json_t *all, *one;
+	size_t i;
 
 	if (output == OUTPUT_NOTHING)
 		return;
@@ -29,11 +42,16 @@ static void print_restored(const char *profile, const struct undone *done, const
 		else
 			printf("restored %s in %s: %zu changes undone\n", *profile ? profile : "single commands",
 			       output_times(all_s, done->tuned_s, times, sizeof(times)), done->steps);
+		json_array_foreach (lost, i, one)
+			printf("  not undone, or not known: %s: %s\n",
+			       json_string_value(json_object_get(one, "object")),
+			       json_string_value(json_object_get(one, "reason")));
 		output_settle("everything is restored");
 		return;
 	}
 	all = json_pack("{s:i, s:s, s:s, s:I, s:I}", "schema", 1, "state", state, "profile", profile, "undone",
 			(json_int_t)done->steps, "gone", (json_int_t)done->gone);
+	json_object_set_new(all, "irreversible", lost ? json_incref((json_t *)lost) : json_array());
 	output_add_times(all, all_s, done->tuned_s);
 	output_json(all, "restored", output);
 	output_settle("everything is restored");
@@ -42,12 +60,13 @@ static void print_restored(const char *profile, const struct undone *done, const
 static enum status restore_locked(struct machine *m, const char *owner, double began, enum output output, struct err *e)
 {
 	struct undone done = {0};
+	json_t *lost;
 	struct journal j;
 	int rc = journal_load(m, &j, e);
 
 	if (rc == -ENOENT) {
 		exclusion_release(m);
-		print_restored("", &done, "none", began, output);
+		print_restored("", &done, NULL, "none", began, output);
 		return STATUS_OK;
 	}
 	if (rc)
@@ -56,16 +75,18 @@ static enum status restore_locked(struct machine *m, const char *owner, double b
 		fprintf(stderr,
 			"kbtune: what was applied here was restored meanwhile, and %s was applied, which is kept\n",
 			*j.profile ? j.profile : "something else");
-		print_restored("", &done, "none", began, output);
+		print_restored("", &done, NULL, "none", began, output);
 		journal_free(&j);
 		return STATUS_OK;
 	}
+	lost = j.moot ? NULL : irreversible_of(&j);
 	if (j.moot)
 		rc = journal_remove(m, e);
 	else
 		rc = transaction_undo(m, &j, NULL, NULL, &done, e);
 	if (!rc)
-		print_restored(j.profile, &done, j.moot ? "moot" : "restored", began, output);
+		print_restored(j.profile, &done, lost, j.moot ? "moot" : "restored", began, output);
+	json_decref(lost);
 	journal_free(&j);
 	return rc ? err_status(e) : STATUS_OK;
 }
@@ -87,7 +108,7 @@ enum status restore_all(struct machine *m, const char *owner, enum output output
 	int rc = state_folder_open(m, is_left_behind(m), e), lock;
 
 	if (rc == -ENOENT) {
-		print_restored("", &(struct undone){0}, "none", began, output);
+		print_restored("", &(struct undone){0}, NULL, "none", began, output);
 		return STATUS_OK;
 	}
 	if (rc)

@@ -9,9 +9,9 @@
 
 const struct cli_command tune_plan_cli = {
     .name = "plan",
-    .synopsis = "PROFILE [--sysroot DIR] [--json]",
+    .synopsis = "PROFILE [--strict] [--sysroot DIR] [--json]",
     .summary = "Show every change that a profile would make on this machine, with the old and the new value; what is "
-	       "not possible here and why; and what needs a reboot. Changes nothing.",
+	       "not possible here and why; what cannot be undone; and what needs a reboot. Changes nothing.",
     .details = "PROFILE is the name of a profile (see kbtune profiles) or, if it contains a slash, its path.",
     .min_args = 1,
     .max_args = 1,
@@ -19,7 +19,7 @@ const struct cli_command tune_plan_cli = {
 
 struct request {
 	const char *sysroot;
-	bool json;
+	bool json, strict;
 };
 
 static enum status print_profile(struct machine *m, const struct cli_list *args, void *request, struct err *e)
@@ -36,6 +36,8 @@ static enum status print_profile(struct machine *m, const struct cli_list *args,
 		output_json(knob_settings_plan(&p, &profile), NULL, OUTPUT_JSON);
 	else if (!rc)
 		plan_print(&p, stdout);
+	if (!rc && r->strict)
+		rc = plan_check_strict(&p, NULL, e);
 	plan_free(&p);
 	rc = profile_has_faults(&profile) ? STATUS_USAGE : rc ? (int)err_status(e) : STATUS_OK;
 	profile_free(&profile);
@@ -45,7 +47,11 @@ static enum status print_profile(struct machine *m, const struct cli_list *args,
 enum status tune_plan(int argc, char **argv, struct err *e)
 {
 	struct request r = {0};
-	const struct cli_flag flags[] = {COMMAND_SYSROOT(&r.sysroot), COMMAND_JSON(&r.json), COMMAND_FLAGS_END};
+	const struct cli_flag flags[] = {{"strict", CLI_FLAG, &r.strict, NULL,
+					  "refuse what is not possible on this machine or cannot be undone", 0, 0},
+					 COMMAND_SYSROOT(&r.sysroot),
+					 COMMAND_JSON(&r.json),
+					 COMMAND_FLAGS_END};
 
 	return command_run(&(struct command){&tune_plan_cli, flags, &r.sysroot, print_profile, &r}, argc, argv, e);
 }

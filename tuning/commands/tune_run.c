@@ -66,7 +66,8 @@ enum status tune_run(int argc, char **argv, struct err *e)
 	const struct cli_flag flags[] = {
 	    {"in", CLI_STRING, &r.in, "SHIELD", "run the command inside this shield", 0, 0},
 	    {"replace", CLI_FLAG, &r.options.replace, NULL, "restore what is applied first", 0, 0},
-	    {"strict", CLI_FLAG, &r.options.strict, NULL, "refuse if a setting is not possible on this machine", 0, 0},
+	    {"strict", CLI_FLAG, &r.options.strict, NULL,
+	     "refuse what is not possible on this machine or cannot be undone", 0, 0},
 	    COMMAND_SYSROOT(&r.sysroot),
 	    COMMAND_FLAGS_END};
 

@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/tasks.h"
 #include "tuning/machine/topology.h"
 #include "tuning/ops/op_cpuset.h"
 #include "tuning/ops/op_drain.h"
@@ -98,6 +99,38 @@ static int check_all(struct planner *p)
 	return rc;
 }
 
+struct bound {
+	const struct cpulist *online;
+	size_t count;
+	char name[32];
+};
+
+static int count_bound(const struct thread *t, void *context)
+{
+	struct bound *b = context;
+
+	if (!t->is_kernel || !t->is_bound || cpulist_count(&t->cpus) < 2 || cpulist_is_subset(b->online, &t->cpus))
+		return 0;
+	if (!b->count++)
+		snprintf(b->name, sizeof(b->name), "%s", t->name);
+	return 0;
+}
+
+/* A partition widens the masks even of threads that nobody may move: unbound workers and rescuers of work queues. */
+static void state_bound_threads(struct planner *p, struct step *s)
+{
+	struct bound b = {.online = &p->topo.online};
+
+	if (!has_exclusive(p->plan))
+		return;
+	tasks_each(p->m, count_bound, &b);
+	if (b.count)
+		step_cannot_undo(
+		    s, false, "threads",
+		    "the partition may widen the masks of %zu threads that the kernel lets nobody place, such as %s",
+		    b.count, b.name);
+}
+
 void knob_shields_plan(struct planner *p, const struct setting *s, const struct knob *k)
 {
 	struct err offline = ERR_INIT;
@@ -124,6 +157,8 @@ void knob_shields_plan(struct planner *p, const struct setting *s, const struct 
 
 		op_cpuset_plan(p->plan, k->key, &p->cg, one->name, &one->cpus, &one->memory, one->partition);
 	}
+	if (p->cg.version == 2)
+		state_bound_threads(p, &p->plan->steps[p->plan->step_count - 1]);
 	if (p->cg.version == 1)
 		plan_rest_v1(p, k->key);
 }

@@ -8,6 +8,7 @@
 #include "tuning/ops/op_file.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,34 @@ static int is_now(const struct machine *m, const struct step *s, const char *val
 		rc = form_same(form_of(s), now, value);
 	free(now);
 	return rc;
+}
+
+/* Switches that the kernel never turns back, and values that take along what no file has. `value`: NULL for any. */
+static const struct {
+	const char *path, *value, *loss;
+} losses[] = {
+    {"/proc/sys/kernel/modules_disabled", "1", "the kernel loads no module again before a reboot"},
+    {"/proc/sys/kernel/kexec_load_disabled", "1", "the kernel allows no kexec again before a reboot"},
+    {"/proc/sys/kernel/unprivileged_bpf_disabled", "1", "the kernel keeps it before a reboot"},
+    {"/proc/sys/kernel/yama/ptrace_scope", "3", "the kernel keeps it before a reboot"},
+    {"/proc/sys/kernel/tainted", NULL, "the kernel only adds to it"},
+    {"/proc/sys/vm/drop_caches", NULL, "the caches are filled again only as files are read"},
+    {"/proc/sys/net/ipv6/conf/*/disable_ipv6", "1", "the IPv6 addresses and routes that are there are lost"},
+    {"/proc/sys/net/*/route/flush", NULL, "the routes that are dropped are learnt anew"},
+    {"/sys/kernel/mm/ksm/run", "2", "pages that were merged are separated"},
+    {"/sys/kernel/security/lockdown", NULL, "the kernel keeps it before a reboot"},
+    {"/sys/module/module/parameters/sig_enforce", NULL, "the kernel keeps it before a reboot"},
+    {"/sys/*/queue/scheduler", NULL, "the settings of the scheduler that it had (queue/iosched) are lost"},
+    {"/sys/*/sriov_numvfs", NULL, "virtual functions that are there, and their settings, are lost"},
+    {"/sys/devices/system/cpu/cpu[0-9]*/online", "0", "threads that may run there only may run anywhere afterwards"},
+};
+
+const char *op_file_loss(const char *path, const char *value)
+{
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+		if (!fnmatch(losses[i].path, path, 0) && (!losses[i].value || !fnmatch(losses[i].value, value, 0)))
+			return losses[i].loss;
+	return NULL;
 }
 
 /* For a file that can be read and has this value and text: plan a step, or record why not. */
@@ -92,6 +121,8 @@ struct step *op_file_plan(struct plan *plan, const struct machine *m, const char
 	}
 	now = form_value(form, text, value);
 	s = plan_value(plan, knob, path, form, value, now, text);
+	if (s && strcmp(s->before, s->after) && op_file_loss(path, value))
+		step_cannot_undo(s, false, path, "%s", op_file_loss(path, value));
 	free(now);
 	free(text);
 	return s;

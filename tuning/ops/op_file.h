@@ -15,6 +15,10 @@ struct plan;
 struct step *op_file_plan(struct plan *plan, const struct machine *m, const char *knob, const char *path,
 			  enum form form, const char *value, const char *absent);
 
+/* What is lost for good if that value is written there, although the file gets its old one back; NULL: nothing that we
+ * know of. */
+const char *op_file_loss(const char *path, const char *value);
+
 /* Hardware or firmware may refuse any change, which is known only after writing, and is then no error but a note. */
 void op_file_may_refuse(struct step *s);
 

@@ -1,9 +1,11 @@
 #include "tuning/steps/plan.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
 
@@ -212,12 +214,85 @@ static void print_steps(const struct plan *p, FILE *out)
 		fprintf(out, "\nalready as required: %zu values\n", p->step_count - changes);
 }
 
+/* Those that survive a reboot, or the others: a list of {"knob", "object", "reason", "lasts"}. */
+static void add_irreversible(const struct plan *p, bool lasts, json_t *list)
+{
+	const json_t *one;
+	size_t k;
+
+	for (size_t i = 0; i < p->step_count; i++)
+		json_array_foreach (step_irreversible(&p->steps[i]), k, one)
+			if (json_is_true(json_object_get(one, "lasts")) == lasts) {
+				json_t *copy = json_copy((json_t *)one);
+
+				json_object_set_new(copy, "knob", json_string(p->steps[i].knob));
+				json_array_append_new(list, copy);
+			}
+}
+
+static json_t *irreversible_json(const struct plan *p)
+{
+	json_t *list = json_array();
+
+	add_irreversible(p, true, list);
+	add_irreversible(p, false, list);
+	return list;
+}
+
+void plan_print_irreversible(const struct plan *p, FILE *out)
+{
+	json_t *list = irreversible_json(p), *one;
+	size_t i;
+
+	json_array_foreach (list, i, one)
+		fprintf(out, "  %-16s %s: %s%s\n", json_string_value(json_object_get(one, "knob")),
+			json_string_value(json_object_get(one, "object")),
+			json_string_value(json_object_get(one, "reason")),
+			json_is_true(json_object_get(one, "lasts")) ? "; it survives a reboot" : "");
+	json_decref(list);
+}
+
+static size_t count_irreversible(const struct plan *p)
+{
+	json_t *list = irreversible_json(p);
+	size_t n = json_array_size(list);
+
+	json_decref(list);
+	return n;
+}
+
+static void print_missing(const struct plan *p, FILE *out)
+{
+	for (size_t i = 0; i < p->missing_count; i++)
+		fprintf(out, "  %-16s %s: %s\n", p->missing[i].knob, p->missing[i].object, p->missing[i].reason);
+}
+
+int plan_check_strict(const struct plan *p, FILE *list, struct err *e)
+{
+	const size_t lost = count_irreversible(p);
+
+	if (list) {
+		print_missing(p, list);
+		plan_print_irreversible(p, list);
+	}
+	if (p->missing_count)
+		return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, p->profile, "apply all of it",
+			       "%zu settings are not possible here, and %zu things cannot be undone (--strict), first "
+			       "%s %s: %s",
+			       p->missing_count, lost, p->missing[0].knob, p->missing[0].object, p->missing[0].reason);
+	return lost ? err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, p->profile, "apply",
+			      "%zu things cannot be undone (--strict)", lost)
+		    : 0;
+}
+
 static void print_rest(const struct plan *p, FILE *out)
 {
 	if (p->missing_count)
 		fprintf(out, "\nnot possible here:\n");
-	for (size_t i = 0; i < p->missing_count; i++)
-		fprintf(out, "  %-16s %s: %s\n", p->missing[i].knob, p->missing[i].object, p->missing[i].reason);
+	print_missing(p, out);
+	if (count_irreversible(p))
+		fprintf(out, "\ncannot be undone (refused with --strict):\n");
+	plan_print_irreversible(p, out);
 	if (p->boot_count)
 		fprintf(out, "\nonly a reboot can change these (kernel command line):\n");
 	for (size_t i = 0; i < p->boot_count; i++) {
@@ -285,8 +360,9 @@ json_t *plan_to_json(const struct plan *p)
 		json_array_append_new(steps, step_to_json(&p->steps[i]));
 	for (size_t i = 0; i < p->warning_count; i++)
 		json_array_append_new(warnings, json_string(p->warnings[i]));
-	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "profile", p->profile,
+	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "profile", p->profile,
 			 "online_cpus", cpus_text(&p->online, online), "housekeeping_cpus",
 			 cpus_text(&p->housekeeping, housekeeping), "shields", shields_json(p), "steps", steps,
-			 "impossible", missing_json(p), "reboot", boot_json(p), "warnings", warnings);
+			 "impossible", missing_json(p), "irreversible", irreversible_json(p), "reboot", boot_json(p),
+			 "warnings", warnings);
 }

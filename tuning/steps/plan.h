@@ -13,6 +13,8 @@
 #include "tuning/machine/cgroups.h"
 #include "tuning/steps/step.h"
 
+struct err;
+
 #define SHIELDS_MAX 32
 
 struct shield {
@@ -32,7 +34,7 @@ struct boot_argument {
 
 struct plan {
 	char *profile, *title;
-	bool strict; /* what turns out not to be possible fails the transaction */
+	bool strict; /* plan_check_strict(); and what turns out not to be possible fails the transaction */
 	struct shield shields[SHIELDS_MAX];
 	size_t shield_count;
 	struct cpulist online, housekeeping;
@@ -56,6 +58,13 @@ void plan_missing(struct plan *p, const char *knob, const char *object, const ch
     __attribute__((format(printf, 4, 5)));
 void plan_boot(struct plan *p, const char *name, const char *want, const char *have, bool is_met);
 void plan_warn(struct plan *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What cannot be undone, one line for each; what survives a reboot comes first. */
+void plan_print_irreversible(const struct plan *p, FILE *out);
+
+/* --strict: -ENOTSUP and `e` (STATUS_IMPOSSIBLE) if something is not possible here or cannot be undone; each such thing
+ * is printed to `list` (NULL: nowhere). */
+int plan_check_strict(const struct plan *p, FILE *list, struct err *e);
 
 void plan_print(const struct plan *p, FILE *out);
 json_t *plan_to_json(const struct plan *p);

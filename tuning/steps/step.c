@@ -41,6 +41,29 @@ void step_note(struct step *s, const char *format, ...)
 	va_end(ap);
 }
 
+void step_cannot_undo(struct step *s, bool lasts, const char *object, const char *format, ...)
+{
+	json_t *list = json_object_get(s->data, "irreversible");
+	char *reason;
+	va_list ap;
+
+	va_start(ap, format);
+	or_abort(vasprintf(&reason, format, ap) < 0 ? NULL : reason);
+	va_end(ap);
+	if (!list) {
+		list = json_array();
+		json_object_set_new(s->data, "irreversible", list);
+	}
+	json_array_append_new(list,
+			      json_pack("{s:s, s:s, s:b}", "object", object, "reason", reason, "lasts", (int)lasts));
+	free(reason);
+}
+
+const json_t *step_irreversible(const struct step *s)
+{
+	return json_object_get(s->data, "irreversible");
+}
+
 json_t *step_to_json(const struct step *s)
 {
 	json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:O}", "knob", s->knob, "op", s->op->name, "path", s->path,

@@ -70,6 +70,15 @@ void step_init(struct step *s, const char *knob, const struct op *op, const char
 void step_free(struct step *s);
 void step_note(struct step *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * Something that undoing the step does not restore, or cannot know; the format says why. `lasts`: it survives a reboot.
+ * It is in the step's data, as "irreversible": [{"object", "reason", "lasts"}]. To be stated while it is planned:
+ * --strict refuses such a step. step_irreversible: that list, or NULL.
+ */
+void step_cannot_undo(struct step *s, bool lasts, const char *object, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+const json_t *step_irreversible(const struct step *s);
+
 /* JSON and back. step_from_json: 0 or -EINVAL; `find` says which op has a name; `why` gets a
  * phrase. */
 json_t *step_to_json(const struct step *s);
