@@ -47,7 +47,7 @@ COVFLAGS:= $(if $(COV),--coverage -fprofile-update=atomic)
 COVKEEP := $(if $(COV),$(BUILD)/tests/coverage/keep_counts.o)
 
 TRACEFS := -I/usr/include/tracefs -I/usr/include/traceevent
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -pthread -I. -Iharness $(TRACEFS) $(WARN) $(CFLAGS) $(SANFLAGS) $(COVFLAGS)
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -pthread -I. -Iharness -I$(BUILD)/harness $(TRACEFS) $(WARN) $(CFLAGS) $(SANFLAGS) $(COVFLAGS)
 LDFLAGS := -Wl,-z,now -Wl,-z,relro $(if $(SAN),-no-pie) $(if $(COV),$(foreach f,_exit raise signal,-Wl$(comma)--wrap=$f -Wl$(comma)-u$(comma)__wrap_$f))
 # Tests are two hundred programs with debugging information: if there is gold, it links them in two thirds of the time.
 gold    := $(if $(FUZZ),,$(shell $(CC) -fuse-ld=gold -Wl,--version 2>/dev/null | grep -qw gold && echo -fuse-ld=gold))
@@ -69,7 +69,7 @@ WITNESS_KERNELS    := $(call witnessed,KERNELS)
 WITNESS_TRANSPORTS := $(call witnessed,TRANSPORTS)
 
 COMMON  := $(wildcard common/*.c)
-HARNESS := $(filter-out harness/main.c harness/measure/kernels/%,$(wildcard harness/*.c harness/*/*.c harness/*/*/*.c))
+HARNESS := $(filter-out harness/main.c harness/measure/kernels/% %.bpf.c,$(wildcard harness/*.c harness/*/*.c harness/*/*/*.c))
 OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(COMMON) $(HARNESS)) \
            $(BUILD)/harness/measure/kernels/kernel.o $(BUILD)/harness/measure/kernels/wakeup.o \
            $(foreach k,$(WITNESS_KERNELS),$(foreach t,$(WITNESS_TRANSPORTS),$(BUILD)/harness/measure/kernels/$k-$t-witness.o)) \
@@ -308,6 +308,16 @@ $(LIB): $(OBJECTS)
 $(BUILD)/%.o: %.c
 	$(call compiling,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# A program for the kernel, as the bytes of an array. -g makes the types of its maps.
+BPFCLANG := clang
+$(BUILD)/%.bpf.inc: %.bpf.c harness/measure/transports/bpf_code.h
+	$(call compiling,$@)
+	$(Q)$(BPFCLANG) -target bpf -O2 -g -ffreestanding $(WARN) -Wno-missing-prototypes -Iharness -idirafter /usr/include/$(shell $(CC) -print-multiarch) \
+		-c -o $(@:.inc=.o) $<
+	$(Q)od -An -v -tx1 $(@:.inc=.o) | sed 's/ \(..\)/0x\1,/g' >$@
+$(BUILD)/harness/measure/transports/xdp_program.o: $(BUILD)/harness/measure/transports/xdp_frames.bpf.inc
+$(BUILD)/harness/measure/transports/stages.o: $(BUILD)/harness/measure/transports/stages_filter.bpf.inc
 
 # Only this object contains the commit, and is made again when that changes.
 $(BUILD)/common/version.o: ALL_CFLAGS += -DKBLAT_VERSION='"$(VERSION)"' -DKBLAT_COMMIT='"$(COMMIT)"'

@@ -4,6 +4,7 @@
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <netinet/in.h>
@@ -62,7 +63,9 @@ static int fate(const struct xdp *t, unsigned char *frame, uint32_t length)
 {
 	struct bpf_test_run_opts run = {.sz = sizeof(run), .data_in = frame, .data_size_in = length, .repeat = 1};
 
-	return bpf_prog_test_run_opts(t->program.program_fd, &run) ? -1 : (int)run.retval;
+	const int program = bpf_program__fd(bpf_object__find_program_by_name(t->program.code, "kblat_xdp"));
+
+	return bpf_prog_test_run_opts(program, &run) ? -1 : (int)run.retval;
 }
 
 static void test_others(const struct xdp *t)

@@ -1,6 +1,6 @@
 #include "measure/transports/stages.h"
 
-#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
@@ -18,7 +18,9 @@
 #include "measure/transports/bpf_code.h"
 #include "measure/transports/frames.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+static const _Alignas(8) unsigned char filter_code[] = {
+#include "measure/transports/stages_filter.bpf.inc"
+};
 
 #define CONTROL_BYTES 512
 #define AT_ONCE	      16	 /* stamps read by one system call */
@@ -270,157 +272,59 @@ ssize_t stages_recv(int fd, void *to, size_t size, int flags, uint64_t *stamp)
 
 /* --- the stamp of a socket --- */
 
-/* Each begins with the time in R7, the packet in R6, and the filter's memory in R8. */
-#define STACK(at)   COPY(R3, R10), ADD(R3, at)
-#define AT_NUMBER   (-8) /* on the stack */
-#define AT_KEY	    (-4)
-#define AT_SEGMENT  (-16)
-#define LOOK_UP(fd) COPY(R2, R10), ADD(R2, AT_KEY), MAP(R1, fd), CALL(BPF_FUNC_map_lookup_elem), IF_ZERO(R0)
-#define TAKE(at, size)                                                                                                 \
-	COPY(R1, R6), at, STACK(AT_NUMBER), SET(R4, size), CALL(BPF_FUNC_skb_load_bytes), IF_SET(R0, TO_PASS)
-#define FILTER(field) offsetof(struct stages_filter, field)
-#define BEGIN(fd)                                                                                                      \
-	COPY(R6, R1), CALL(BPF_FUNC_ktime_get_ns), COPY(R7, R0), SET(R1, 0), STORE(BPF_W, R10, AT_KEY, R1),            \
-	    LOOK_UP(fd), COPY(R8, R0)
-/* The first stamp of the message whose number is in R9. All packets pass. */
-#define END(fd)                                                                                                        \
-	STORE(BPF_W, R10, AT_KEY, R9), LOOK_UP(fd), LOAD(BPF_DW, R1, R0, 0), IF_SET(R1, TO_PASS),                      \
-	    STORE(BPF_DW, R0, 0, R7), SET(R0, -1), RETURN
-
-enum { UDP_HEADER = 8, TCP_SEQUENCE = 4, TCP_LENGTH = 12 };
-
-static int load_filter(const struct bpf_insn *made, size_t count)
+/* Opens the filter, one of whose two programs is loaded. */
+static int load_filter(const char *program, size_t size, uint64_t messages, struct bpf_object **code)
 {
-	struct bpf_insn program[BPF_CODE_MAX];
-	struct bpf_prog_load_opts options = {.sz = sizeof(options)};
-	int fd;
+	const struct stages_wanted wanted = {.size = size, .sequence_mask = FRAMES_SEQ_MASK};
+	struct bpf_program *p;
 
-	bpf_code_link(program, made, count);
-	fd = bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, "kblat_stages", "Apache-2.0", program, count, &options);
-	return fd < 0 ? -errno : fd;
+	*code = bpf_code_open(filter_code, sizeof(filter_code), &wanted, sizeof(wanted));
+	if (!*code)
+		return -errno;
+	for (p = NULL; (p = bpf_object__next_program(*code, p));)
+		bpf_program__set_autoload(p, !strcmp(bpf_program__name(p), program));
+	bpf_map__set_max_entries(bpf_object__find_map_by_name(*code, "stamps"), (uint32_t)messages);
+	return bpf_object__load(*code);
 }
 
-/* A datagram begins with its number. */
-static int datagram_filter(int filter_fd, int stamps_fd)
+/* Memory of one of the filter's arrays. */
+static int map_memory(const struct bpf_object *code, const char *name, size_t size, void **memory)
 {
-	const struct bpf_insn made[] = {
-	    BEGIN(filter_fd),
-	    TAKE(SET(R2, UDP_HEADER), FRAMES_NUMBER),
-	    LOAD(BPF_W, R9, R10, AT_NUMBER),
-	    FROM(BPF_TO_LE, R9),
-	    COPY(R1, R9),
-	    MATH_32(BPF_AND, R1, ~FRAMES_SEQ_MASK),
-	    LOAD(BPF_DW, R2, R8, FILTER(repetition)),
-	    UNLESS_SAME(R1, R2),
-	    MATH(BPF_AND, R9, FRAMES_SEQ_MASK),
-	    END(stamps_fd),
-	};
-
-	return load_filter(made, COUNT(made));
+	*memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_object__find_map_fd_by_name(code, name), 0);
+	if (*memory != MAP_FAILED)
+		return 0;
+	*memory = NULL;
+	return -ENOMEM;
 }
 
-/* The last message that a segment completes, by the bytes since the repetition's first message. */
-static int stream_filter(int filter_fd, int stamps_fd, size_t size)
+static int attach_filter(struct stages *s, int fd, const struct bpf_object *code, const char *program)
 {
-	const struct bpf_insn made[] = {
-	    BEGIN(filter_fd),
-	    TAKE(SET(R2, TCP_SEQUENCE), 4),
-	    LOAD(BPF_W, R1, R10, AT_NUMBER),
-	    FROM(BPF_TO_BE, R1),
-	    STORE(BPF_DW, R10, AT_SEGMENT, R1),
-	    TAKE(SET(R2, TCP_LENGTH), 1),
-	    LOAD(BPF_B, R9, R10, AT_NUMBER),
-	    MATH(BPF_RSH, R9, 4),
-	    MATH(BPF_LSH, R9, 2),
-	    LOAD(BPF_DW, R1, R8, FILTER(has_begun)),
-	    IF_SET(R1, 17),
-	    /* its first byte: that of message 0 */
-	    TAKE(COPY(R2, R9), FRAMES_NUMBER),
-	    LOAD(BPF_W, R1, R10, AT_NUMBER),
-	    FROM(BPF_TO_LE, R1),
-	    LOAD(BPF_DW, R2, R8, FILTER(repetition)),
-	    UNLESS_SAME(R1, R2),
-	    SET(R1, 1),
-	    STORE(BPF_DW, R8, FILTER(has_begun), R1),
-	    SET(R1, 0),
-	    STORE(BPF_DW, R8, FILTER(end), R1),
-	    LOAD(BPF_DW, R1, R10, AT_SEGMENT),
-	    STORE(BPF_DW, R8, FILTER(last), R1),
-	    /* where it ends */
-	    LOAD(BPF_W, R3, R6, offsetof(struct __sk_buff, len)),
-	    MATH_OF(BPF_SUB, R3, R9),
-	    LOAD(BPF_DW, R1, R10, AT_SEGMENT),
-	    MATH_OF(BPF_ADD, R3, R1),
-	    MATH_32(BPF_ADD, R3, 0),
-	    /* how many bytes are new: a difference of 32 bits */
-	    COPY(R1, R3),
-	    LOAD(BPF_DW, R2, R8, FILTER(last)),
-	    MATH_OF(BPF_SUB, R1, R2),
-	    MATH(BPF_LSH, R1, 32),
-	    MATH(BPF_ARSH, R1, 32),
-	    IF_NOT_POSITIVE(R1),
-	    STORE(BPF_DW, R8, FILTER(last), R3),
-	    LOAD(BPF_DW, R9, R8, FILTER(end)),
-	    MATH_OF(BPF_ADD, R9, R1),
-	    STORE(BPF_DW, R8, FILTER(end), R9),
-	    MATH(BPF_DIV, R9, size),
-	    IF_ZERO(R9),
-	    ADD(R9, -1),
-	    END(stamps_fd),
-	};
+	const int filter = bpf_program__fd(bpf_object__find_program_by_name(code, program));
+	void *kept, *stamps;
+	int rc = map_memory(code, "filter", sizeof(*s->socket.filter), &kept);
 
-	return load_filter(made, COUNT(made));
-}
-
-/* Memory of the filter's: an array; NULL and `*fd` is a negative errno. */
-static void *shared_with_filter(uint32_t entry, uint64_t entries, int *fd)
-{
-	const struct bpf_map_create_opts options = {.sz = sizeof(options), .map_flags = BPF_F_MMAPABLE};
-	void *memory;
-
-	*fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "kblat_stages", sizeof(uint32_t), entry, (uint32_t)entries, &options);
-	if (*fd < 0) {
-		*fd = -errno;
-		return NULL;
+	if (!rc) {
+		s->socket.filter = kept;
+		rc = map_memory(code, "stamps", s->socket.messages * sizeof(*s->socket.stamps), &stamps);
 	}
-	memory = mmap(NULL, entry * entries, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
-	if (memory != MAP_FAILED)
-		return memory;
-	close(*fd);
-	*fd = -ENOMEM;
-	return NULL;
-}
-
-static int attach_filter(struct stages *s, int fd, bool is_stream, size_t size, int filter_fd, int stamps_fd)
-{
-	const int program =
-	    is_stream ? stream_filter(filter_fd, stamps_fd, size) : datagram_filter(filter_fd, stamps_fd);
-	int rc;
-
-	if (program < 0)
-		return program;
+	if (rc)
+		return rc;
+	s->socket.stamps = stamps;
 	s->socket.filter->repetition = EVERY_BIT; /* none has begun */
-	rc = setsockopt(fd, SOL_SOCKET, SO_ATTACH_BPF, &program, sizeof(program)) ? -errno : 0;
-	close(program);
-	return rc;
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_BPF, &filter, sizeof(filter)) ? -errno : 0;
 }
 
 /* The descriptors are not needed any longer: the socket holds the program, and that its maps. */
 void stages_watch_socket(struct stages *s, int fd, bool is_stream, size_t size, uint64_t messages)
 {
-	int filter_fd, stamps_fd = -1;
+	const char *program = is_stream ? "of_streams" : "of_datagrams";
+	struct bpf_object *code;
 
 	s->socket.messages = messages;
-	s->socket.filter = shared_with_filter(sizeof(*s->socket.filter), 1, &filter_fd);
-	if (s->socket.filter)
-		s->socket.stamps = shared_with_filter(sizeof(*s->socket.stamps), messages, &stamps_fd);
-	s->socket.rc = !s->socket.filter ? filter_fd : !s->socket.stamps ? stamps_fd : 0;
+	s->socket.rc = load_filter(program, size, messages, &code);
 	if (!s->socket.rc)
-		s->socket.rc = attach_filter(s, fd, is_stream, size, filter_fd, stamps_fd);
-	if (filter_fd >= 0)
-		close(filter_fd);
-	if (stamps_fd >= 0)
-		close(stamps_fd);
+		s->socket.rc = attach_filter(s, fd, code, program);
+	bpf_object__close(code);
 	if (s->socket.rc)
 		stages_close(s);
 }

@@ -18,16 +18,9 @@
 struct device_clock_reading;
 struct device_counter;
 struct err;
+struct stages_filter;
 
 enum stage { STAGE_SCHED, STAGE_SENT, STAGES_SENDING };
-
-/* What the filter on the sink's socket keeps from segment to segment. */
-struct stages_filter {
-	uint64_t repetition; /* as in the numbers of its messages (frames.h) */
-	uint64_t has_begun;  /* over a stream: the repetition's first byte has come */
-	uint64_t last;	     /* the number of the byte after those that have come, as in TCP's headers */
-	uint64_t end;	     /* the same from the repetition's first byte on, with all bits */
-};
 
 struct stages {
 	int64_t *column[STAGES_SENDING]; /* of the recorder; NULL: this side does not record it */

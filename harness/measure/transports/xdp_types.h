@@ -15,6 +15,7 @@
 #include <net/if.h>
 
 #include "common/opt.h"
+#include "measure/transports/bpf_code.h"
 #include "measure/transports/frames.h"
 #include "measure/transports/interface.h"
 #include "measure/transports/sockets.h"
@@ -60,15 +61,9 @@ struct xdp_card {
 
 /* The program on the interface. It goes with its descriptors, however the process ends. */
 struct xdp_program {
-	int sockets_fd; /* map: queue -> socket */
-	int strays_fd;	/* map: frames of the point that came to another queue, and that queue */
-	int program_fd, link_fd;
+	struct bpf_object *code;
+	int link_fd;
 	enum xdp_mode mode; /* as attached */
-};
-
-/* Frames of the point that came to another queue. */
-struct xdp_strays {
-	uint64_t frames, queue;
 };
 
 struct xdp {
