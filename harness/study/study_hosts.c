@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 
 #include "common/err.h"
+#include "common/fill.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
 
 #define FILE_MAX   (1 << 20)
 #define HOST_MAX   253 /* of a host name (RFC 1035) */
 #define DIGITS_MAX 9
-#define PLACES	   6 /* of placeholders */
 
 static int hosts_refuse(const char *name, const char *why, struct err *e)
 {
@@ -187,9 +187,7 @@ void study_hosts_free(struct study_hosts *h)
 char *study_hosts_fill(const char *text, const struct study_host *source, const struct study_host *sink,
 		       const struct study_host *host)
 {
-	const struct {
-		const char *place, *word;
-	} places[PLACES] = {
+	const struct fill_place places[] = {
 	    {"{source}", source->name},
 	    {"{sink}", sink->name},
 	    {"{source_address}", source->address},
@@ -197,19 +195,6 @@ char *study_hosts_fill(const char *text, const struct study_host *source, const 
 	    {"{host}", host ? host->name : "{host}"},
 	    {"{address}", host ? host->address : "{address}"},
 	};
-	char *filled = NULL;
-	size_t size, i;
-	FILE *out = or_abort(open_memstream(&filled, &size));
 
-	while (*text) {
-		for (i = 0; i < PLACES && strncmp(text, places[i].place, strlen(places[i].place)) != 0; i++)
-			;
-		if (i < PLACES)
-			fputs(places[i].word, out);
-		else
-			fputc(*text, out);
-		text += i < PLACES ? strlen(places[i].place) : 1;
-	}
-	fclose(out);
-	return or_abort(filled);
+	return fill_places(text, places, sizeof(places) / sizeof(places[0]));
 }

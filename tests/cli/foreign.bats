@@ -226,3 +226,12 @@ in_environments() {
 	assert_eq "$(sed 's/^ *//' <<<"$output")" "$(printf '1: base: a b\n2: new: c d in quiet\n3: new: c d in quiet\n4: base: a b')"
 	[ ! -e runs ]
 }
+
+@test "a folder whose name has a place to be filled in: what was filled in is not looked at again" {
+	run timeout -k 1 60 "$KBLAT" run --foreign csv --no-state --out 'my{file}runs' --samples '{file}' -- sh -c './tool >"$1"' - '{file}'
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "${lines[-1]}" '/my{file}runs/csv-'
+	"$KBLAT" verify "${lines[-1]}"
+	[ -s "${lines[-1]}/output/samples" ]
+}

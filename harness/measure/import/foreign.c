@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/fill.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
@@ -68,15 +69,9 @@ static void keep_changes_of(struct foreign_run *f)
 /* `text` with the file in place of FOREIGN_FILE. */
 static char *fill_in(const char *text, const char *file)
 {
-	char *all = or_abort(strdup(text)), *at;
+	const struct fill_place place = {FOREIGN_FILE, file};
 
-	while ((at = strstr(all, FOREIGN_FILE))) {
-		char *longer = fs_path("%.*s%s%s", (int)(at - all), all, file, at + strlen(FOREIGN_FILE));
-
-		free(all);
-		all = longer;
-	}
-	return all;
+	return fill_places(text, &place, 1);
 }
 
 static bool names_file(const struct foreign_arm *arm)
