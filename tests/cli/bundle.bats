@@ -162,6 +162,32 @@ nothing_left() {
 	nothing_left
 }
 
+@test "a bundle has known places only: no runs measured here, no pages of ours, no run that it does not list" {
+	run=${run_dir##*/}
+	while IFS='|' read -r change words; do
+		repack "$change"
+		run -2 "$KBLAT" reproduce changed.tar.gz --out kept
+		[[ $output == *"$words"* ]] || fail "$change: $output"
+		[ ! -e kept ] && [ ! -e kept.partial ]
+	done <<-END
+		add=here/toy/run.json|a bundle has no place for it
+		add=reproduced/report.html|a bundle has no place for it
+		add=state-here/state.json|a bundle has no place for it
+		add=.ssh-keygen|a bundle has no place for it
+		add=study/study.json|a bundle has no place for it
+		add=pages/a/b.html|a bundle has no place for it
+		add=pages/a.js|a bundle has no place for it
+		add=runs/x|a bundle has no place for it
+		add=runs/$run/derived/report.html|a bundle has no place for it
+		add=runs/$run/index.html|a bundle has no place for it
+		add=runs/$run/spec.yaml/x|what it is in is a file
+		add=claims.tsv/x|what it is in is a file
+		alien|a run that the bundle does not list
+		huge|larger than those of any bundle
+	END
+	nothing_left
+}
+
 @test "a changed file is named, though all hashes of the bundle are right" {
 	sed -i 's/"p50": \([0-9]*\)/"p50": 1\1/' "$inside/summary.json"
 	repack

@@ -9,11 +9,14 @@ CHANGE spoils it in one way:
     twice       its last file is there twice          schema=N    it is of this schema
     size=N      the index says so of the last file    cut=N       without its last N bytes
     tail        with bytes behind its end             keep        hashes of files stay as the index says
+    add=NAME    with another file of this name        huge        with 16384 files whose sizes sum to 2^64
+    alien       with the files of a run that the index does not list
 """
 import gzip
 import hashlib
 import json
 import os
+import re
 import sys
 import tarfile
 import zlib
@@ -67,7 +70,18 @@ def pack(folder, file, changes):
             content = data[one["name"]] = f.read()
         if "keep" not in change:
             one["size"], one["sha256"] = len(content), hashlib.sha256(content).hexdigest()
+    more = {change["add"]: b"<script>1</script>"} if "add" in change else {}
+    if "alien" in change:
+        more = {re.sub("^runs/[^/]*", "runs/alien-20261128T100000Z-00000000", n): d for n, d in data.items() if n.startswith("runs/")}
+    for name, content in more.items():
+        data[name] = content
+        index["files"].append({"name": name, "size": len(content), "sha256": hashlib.sha256(content).hexdigest()})
+    index["files"].sort(key=lambda one: one["name"].encode())
     last = index["files"][-1]
+    if "huge" in change:
+        names = ["pages/%05d.html" % i for i in range(16384)]
+        index["files"] = [{"name": n, "size": 1 << 50, "sha256": hashlib.sha256().hexdigest()} for n in names]
+        data = dict.fromkeys(names, b"")
     if "name" in change:
         data[change["name"]] = data.pop(last["name"])
         last["name"] = change["name"]

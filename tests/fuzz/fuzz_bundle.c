@@ -22,7 +22,7 @@ enum { HEAD = 48, BLOCK = 512, BYTES_MOST = 1 << 16, FILES_MOST = 16 };
 
 static const char *const words[] = {
     "bundle.json", "../x",	  "runs/r/run.json",
-    "a/../b",	   "/x",	  "a//b",
+    "a/../b",	   "/x",	  "pages/r.html",
     ".",	   "ARTIFACT.md", "schema",
     "title",	   "study",	  "argv",
     "columns",	   "masked",	  "made_by",
@@ -49,6 +49,7 @@ static void check_index(const struct bundle *b)
 	for (size_t i = 0; i < b->files; i++)
 		fuzz_require(*b->file[i].name != '/' && strncmp(b->file[i].name, "../", 3) &&
 			     !strstr(b->file[i].name, "/../"));
+	fuzz_require(!bundle_check_places(b, &e) && bundle_size(b) <= BUNDLE_SIZE_MAX);
 	artifact_write(b, &none, nowhere);
 	fclose(nowhere);
 	json_decref(same);

@@ -11,7 +11,6 @@
 
 #define NAME_MOST  240 /* bytes that a tar header has room for, in two parts */
 #define DEPTH_MOST 16
-#define SIZE_MOST  (1ULL << 50)
 
 struct bundle_file *bundle_add_file(struct bundle *b, const char *name, const char *from)
 {
@@ -173,8 +172,96 @@ static bool is_hash(const char *text)
 	return strlen(text) == SHA256_HEX && strspn(text, "0123456789abcdef") == SHA256_HEX;
 }
 
+/* --- where a member may be --- */
+
+static bool place_is_in(const char *const *list, const char *name, size_t length)
+{
+	for (; *list; list++)
+		if (strlen(*list) == length && !memcmp(*list, name, length))
+			return true;
+	return false;
+}
+
+/* A file of a run directory, or of a folder in it (docs/run-directory.md). */
+static bool is_of_run(const char *name)
+{
+	static const char *const files[] = {"README.txt",	"claims.json",	 "log.jsonl", "manifest-sha256.txt",
+					    "observatory.json", "resolved.json", "run.json",  "spec.yaml",
+					    "summary.csv",	"summary.json",	 NULL};
+	static const char *const folders[] = {"output", "points", "state", NULL};
+	const size_t n = strcspn(name, "/");
+
+	return place_is_in(name[n] ? folders : files, name, n);
+}
+
+static bool is_page(const char *name)
+{
+	return !strncmp(name, "pages/", 6) && !strchr(name + 6, '/') && text_ends_in(name, ".html");
+}
+
+static bool is_listed(const json_t *runs, const char *name, size_t length)
+{
+	return json_object_getn(runs, name, length) != NULL;
+}
+
+/* Whatever has another place would be taken for something that kblat made itself, or for a run that was checked. `runs`: an
+ * object with the paths of those that the index lists. */
+static const char *trouble_with_place(const char *name, const json_t *runs, bool is_study)
+{
+	static const char *const own[] = {"ARTIFACT.md", "claims.json", "claims.tsv", NULL};
+	static const char *const study[] = {"study/cells.jsonl", "study/study.json", NULL};
+	const size_t length = strlen(name), of_run = strncmp(name, "runs/", 5) ? 0 : strcspn(name + 5, "/");
+
+	if (place_is_in(own, name, length) || (is_study && place_is_in(study, name, length)) || is_page(name))
+		return NULL;
+	if (!of_run || !name[5 + of_run] || !is_of_run(name + 5 + of_run + 1))
+		return "a bundle has no place for it";
+	return is_listed(runs, name + 5, of_run) ? NULL : "it belongs to a run that the bundle does not list";
+}
+
+/* Is a folder that leads to it declared as a file? `names`: an object with those before it; a folder's would be there. */
+static bool is_below_file(const json_t *names, const char *name)
+{
+	for (const char *slash = strchr(name, '/'); slash; slash = strchr(slash + 1, '/'))
+		if (json_object_getn(names, name, (size_t)(slash - name)))
+			return true;
+	return false;
+}
+
+static json_t *listed_runs(const struct bundle *b)
+{
+	json_t *runs = json_object();
+
+	for (size_t i = 0; i < b->runs; i++)
+		json_object_set_new(runs, b->run[i].path, json_true());
+	return runs;
+}
+
+int bundle_check_places(const struct bundle *b, struct err *e)
+{
+	json_t *runs = listed_runs(b);
+	int rc = 0;
+
+	for (size_t i = 0; i < b->files && !rc; i++) {
+		const char *trouble = trouble_with_place(b->file[i].name, runs, *b->kind);
+
+		if (trouble)
+			rc = err_set(e, -EINVAL, STATUS_USAGE, b->file[i].name, "be bundled", "%s", trouble);
+	}
+	json_decref(runs);
+	return rc;
+}
+
+/* --- what is read --- */
+
+struct taking {
+	const char *path; /* the bundle's, for messages */
+	json_t *runs, *names;
+	uint64_t size; /* of all files so far */
+};
+
 /* The names ascend, so none is there twice. NULL, or what is wrong with it. */
-static const char *trouble_with_file(const struct bundle *b, const char *name, const json_t *j)
+static const char *trouble_with_file(const struct taking *t, const struct bundle *b, const char *name, const json_t *j)
 {
 	const json_int_t size = json_integer_value(json_object_get(j, "size"));
 
@@ -182,51 +269,68 @@ static const char *trouble_with_file(const struct bundle *b, const char *name, c
 		return "a name that a bundle cannot have";
 	if (b->files && strcmp(b->file[b->files - 1].name, name) >= 0)
 		return "it is there twice, or not in order";
-	if (!json_is_integer(json_object_get(j, "size")) || size < 0 || (uint64_t)size > SIZE_MOST)
+	if (is_below_file(t->names, name))
+		return "what it is in is a file";
+	if (!json_is_integer(json_object_get(j, "size")) || size < 0 || (uint64_t)size > BUNDLE_SIZE_MAX)
 		return "no size that a file can have";
-	return is_hash(json_text(j, "sha256")) ? NULL : "no SHA-256";
+	if ((uint64_t)size > BUNDLE_SIZE_MAX - t->size)
+		return "with it, the files are larger than those of any bundle";
+	if (!is_hash(json_text(j, "sha256")))
+		return "no SHA-256";
+	return trouble_with_place(name, t->runs, *b->kind);
 }
 
-static int take_files(const json_t *files, const char *path, struct bundle *out, struct err *e)
+static int take_file_entry(struct taking *t, const json_t *j, struct bundle *out, struct err *e)
 {
-	const json_t *j;
-	size_t i;
+	const char *name = json_text(j, "name"), *trouble = trouble_with_file(t, out, name, j);
+	struct bundle_file *f;
 
-	json_array_foreach (files, i, j) {
-		const char *name = json_text(j, "name"), *trouble = trouble_with_file(out, name, j);
-		struct bundle_file *f;
-
-		if (trouble)
-			return err_set(e, -EINVAL, STATUS_USAGE, path, "be used", "its file '%.200s': %s", name,
-				       trouble);
-		f = bundle_add_file(out, name, NULL);
-		f->size = (uint64_t)json_integer_value(json_object_get(j, "size"));
-		memcpy(f->sha256, json_text(j, "sha256"), sizeof(f->sha256));
-	}
+	if (trouble)
+		return err_set(e, -EINVAL, STATUS_USAGE, t->path, "be used", "its file '%.200s': %s", name, trouble);
+	f = bundle_add_file(out, name, NULL);
+	f->size = (uint64_t)json_integer_value(json_object_get(j, "size"));
+	memcpy(f->sha256, json_text(j, "sha256"), sizeof(f->sha256));
+	t->size += f->size;
+	json_object_set_new(t->names, name, json_true());
 	return 0;
 }
 
-static int take_runs(const json_t *runs, const char *path, struct bundle *out, struct err *e)
+static int take_run_entry(struct taking *t, const json_t *j, struct bundle *out, struct err *e)
+{
+	const char *name = json_text(j, "path");
+	const char *trouble = !is_member_name(name) || strchr(name, '/') ? "a name that a bundle cannot have"
+			      : json_object_get(t->runs, name)		 ? "it is listed twice"
+									 : NULL;
+
+	if (trouble)
+		return err_set(e, -EINVAL, STATUS_USAGE, t->path, "be used", "its run '%.200s': %s", name, trouble);
+	json_object_set_new(t->runs, name, json_true());
+	out->run = grow_or_abort(out->run, out->runs, sizeof(*out->run));
+	out->run[out->runs++] = run_from_json(j);
+	return 0;
+}
+
+static int take_all(struct taking *t, const json_t *index, struct bundle *out, struct err *e)
 {
 	const json_t *j;
 	size_t i;
+	int rc = 0;
 
-	json_array_foreach (runs, i, j) {
-		const char *name = json_text(j, "path");
-
-		if (!is_member_name(name) || strchr(name, '/'))
-			return err_set(e, -EINVAL, STATUS_USAGE, path, "be used",
-				       "its run '%.200s': a name that a bundle cannot have", name);
-		out->run = grow_or_abort(out->run, out->runs, sizeof(*out->run));
-		out->run[out->runs++] = run_from_json(j);
+	json_array_foreach (json_object_get(index, "runs"), i, j) {
+		rc = rc ?: take_run_entry(t, j, out, e);
 	}
-	return 0;
+	json_array_foreach (json_object_get(index, "files"), i, j) {
+		rc = rc ?: take_file_entry(t, j, out, e);
+	}
+	return rc;
 }
 
 int bundle_from_json(const json_t *j, const char *path, struct bundle *out, struct err *e)
 {
 	const json_int_t schema = json_integer_value(json_object_get(j, "schema"));
 	const json_t *made_by = json_object_get(j, "made_by");
+	struct taking t = {.path = path};
+	int rc;
 
 	*out = (struct bundle){.argv = bundle_part(j, "argv"),
 			       .packages = bundle_part(j, "packages"),
@@ -245,6 +349,10 @@ int bundle_from_json(const json_t *j, const char *path, struct bundle *out, stru
 			       "it was made by kblat %.40s, which is newer; install that version", out->version);
 	if (schema != BUNDLE_SCHEMA || !json_array_size(json_object_get(j, "runs")))
 		return err_set(e, -EINVAL, STATUS_USAGE, path, "be used", "its " BUNDLE_INDEX " is not a bundle's");
-	return take_runs(json_object_get(j, "runs"), path, out, e)
-		   ?: take_files(json_object_get(j, "files"), path, out, e);
+	t.runs = json_object();
+	t.names = json_object();
+	rc = take_all(&t, j, out, e);
+	json_decref(t.names);
+	json_decref(t.runs);
+	return rc;
 }

@@ -8,10 +8,10 @@
  *     claims.json, claims.tsv   the claims of all runs, judged together
  *     study/             study.json and cells.jsonl, if it was made of a study
  *     pages/             reports that there were
- *     runs/<run>/        run directories
+ *     runs/<run>/        run directories, each listed in bundle.json
  *
  * The members have one order and one form of header, so the same runs give the same bytes, and a reader can refuse
- * everything else.
+ * everything else. There is no other place: what a reader makes beside them (pages, runs measured here) is its own.
  */
 #ifndef KBLAT_STUDY_BUNDLE_H
 #define KBLAT_STUDY_BUNDLE_H
@@ -30,8 +30,9 @@ struct claim_verdicts;
 #define BUNDLE_SCHEMA	 1
 #define BUNDLE_INDEX	 "bundle.json"
 #define BUNDLE_SIGNATURE "bundle.json.sig"
-#define BUNDLE_UTC	 32	    /* bytes of a time as text */
-#define BUNDLE_INDEX_MAX (64 << 20) /* bytes */
+#define BUNDLE_UTC	 32	      /* bytes of a time as text */
+#define BUNDLE_INDEX_MAX (64 << 20)   /* bytes */
+#define BUNDLE_SIZE_MAX	 (1ULL << 50) /* bytes of all files */
 
 struct bundle_file {
 	char *name; /* in the bundle: relative, without ".", ".." or controls */
@@ -71,8 +72,12 @@ void bundle_free(struct bundle *b);
 bool bundle_is_column(const char *name);
 bool bundle_is_state(const char *name);
 
-/* The bytes of all files. */
+/* The bytes of all files: at most BUNDLE_SIZE_MAX of a bundle that was read. */
 uint64_t bundle_size(const struct bundle *b);
+
+/* Does each file have one of the places above, and each run directory only what belongs to one? -EINVAL and `e`, which names
+ * it. bundle_from_json() checks the same. */
+int bundle_check_places(const struct bundle *b, struct err *e);
 
 /* bundle.json: a new reference; and from it. -EINVAL and `e` (STATUS_USAGE; `path` is the bundle's, for messages) if it
  * is not one, is of a later version, or names a file that a bundle cannot have. */

@@ -408,7 +408,7 @@ static int pack_all(struct packing *p, struct err *e)
 	if (rc)
 		return rc;
 	qsort(p->b.file, p->b.files, sizeof(*p->b.file), by_member_name);
-	rc = pack_check_names(&p->b, e) ?: bundle_hash_files(&p->b, e) ?: pack_index(p, e);
+	rc = bundle_check_places(&p->b, e) ?: pack_check_names(&p->b, e) ?: bundle_hash_files(&p->b, e) ?: pack_index(p, e);
 	if (!rc && p->request->key)
 		rc = bundle_sign(p->folder, p->request->key, e);
 	return rc ?: bundle_tar_write(&p->b, p->folder, p->request->out, p->request->replace, e);

@@ -23,6 +23,7 @@
 #define GZIP_HEADER   (10 + 2 + 4 + EXTRA) /* fixed part, length of the extra field, its head, the hash */
 #define EXTRA	      SHA256_BYTES
 #define HASH_AT	      (GZIP_HEADER - EXTRA)
+#define KEPT_FREE     8 /* one in so many free bytes is left free by what is unpacked */
 
 /* --- headers --- */
 
@@ -449,16 +450,19 @@ static int in_index(struct tar_in *in, const char *folder, struct bundle *out, s
 	return rc;
 }
 
+/* A part stays free: whoever made the bundle is not to fill the disk (or the memory, where that is what /tmp is). */
 static int in_room(const struct tar_in *in, const char *folder, const struct bundle *b, struct err *e)
 {
 	unsigned long long there, wanted = bundle_size(b) + b->files * 4096;
 	int rc = fs_free_bytes(folder, &there, e);
 
-	return rc || wanted <= there
+	return rc || wanted <= there - there / KEPT_FREE
 		   ? rc
-		   : err_set(e, -ENOSPC, STATUS_FAILED, in->path, "be read",
-			     "it needs %llu MiB in %s, which has %llu; choose another folder with --out or TMPDIR",
-			     (wanted >> 20) + 1, folder, there >> 20);
+		   : err_set(
+			 e, -ENOSPC, STATUS_FAILED, in->path, "be read",
+			 "it needs %llu MiB in %s, which has %llu, a part of which stays free; choose another folder "
+			 "with --out or TMPDIR",
+			 (wanted >> 20) + 1, folder, there >> 20);
 }
 
 static int in_declared(struct tar_in *in, const char *folder, const struct bundle_file *f,

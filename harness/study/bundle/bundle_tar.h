@@ -2,6 +2,10 @@
  * The file of a bundle: tar in gzip. A bundle has exactly one form, so the reader takes nothing but that, and needs to
  * interpret nothing: each header must be the one that the writer would make, padding is zero, and the header of gzip
  * carries the SHA-256 of all that follows it (as an extra field, which other programs pass over).
+ *
+ * Why no library reads it: one that does, such as libarchive, is made to accept what many programs write (links, sparse
+ * files, long names of three kinds, sizes of three kinds, archives behind each other), and all of that would have to be
+ * found and refused again. Here, a member has no name and no size but those of bundle.json.
  */
 #ifndef KBLAT_STUDY_BUNDLE_TAR_H
 #define KBLAT_STUDY_BUNDLE_TAR_H
