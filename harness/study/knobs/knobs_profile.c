@@ -2,20 +2,18 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/guard.h"
 #include "common/json.h"
 #include "common/or_abort.h"
-#include "common/spawn.h"
 #include "measure/run/environment.h"
 
 #define CONF_MAX (1 << 20)
@@ -155,43 +153,15 @@ int profile_write(const char *folder, const char *title, const char *comment, co
 
 /* --- the folder of trial profiles --- */
 
-/* In /dev/shm; only its user may enter it, and it disappears together with this process, however that ends: a child
- * removes it. */
+/* In /dev/shm; only its user may enter it, and it disappears together with this process, however that ends. */
 struct trial_folder {
 	char path[64];
-	int alive; /* closed when this process ends */
-	int ended; /* the other end of that pipe, which the child reads */
-	pid_t guard;
+	struct guard guard;
 };
 
-/* In a session of its own: what ends a whole group of processes, such as Ctrl-C, does not end it. */
-static void guard_folder(void *context)
+static void remove_trial_folder(void *path)
 {
-	const struct trial_folder *f = context;
-	char byte;
-
-	close(f->alive);
-	setsid();
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	while (read(f->ended, &byte, 1) < 0 && errno == EINTR)
-		;
-	fs_remove_tree(f->path, NULL);
-}
-
-static int start_guard(struct trial_folder *f)
-{
-	int ends[2];
-
-	if (pipe2(ends, O_CLOEXEC))
-		return -errno;
-	f->ended = ends[0];
-	f->alive = ends[1];
-	f->guard = spawn_function(guard_folder, f);
-	close(f->ended);
-	if (f->guard < 0)
-		close(f->alive);
-	return f->guard < 0 ? f->guard : 0;
+	fs_remove_tree(path, NULL);
 }
 
 static int trial_folder_make(struct trial_folder *f, struct err *e)
@@ -202,7 +172,7 @@ static int trial_folder_make(struct trial_folder *f, struct err *e)
 	snprintf(f->path, sizeof(f->path), "/dev/shm/kblat-%u-%d-knobsXXXXXX", (unsigned)getuid(), (int)getpid());
 	if (!mkdtemp(f->path))
 		return err_sys(e, -errno, "/dev/shm", "make a folder in");
-	rc = start_guard(f);
+	rc = guard_start(&f->guard, remove_trial_folder, f->path);
 	if (!rc)
 		return 0;
 	rmdir(f->path);
@@ -211,10 +181,8 @@ static int trial_folder_make(struct trial_folder *f, struct err *e)
 
 static void trial_folder_remove(struct trial_folder *f)
 {
-	close(f->alive);
-	while (waitpid(f->guard, NULL, 0) < 0 && errno == EINTR)
-		;
-	fs_remove_tree(f->path, NULL); /* the guard may have been killed */
+	fs_remove_tree(f->path, NULL);
+	guard_dismiss(&f->guard);
 }
 
 /* --- effects on this machine --- */
