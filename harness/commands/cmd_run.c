@@ -20,6 +20,7 @@
 #include "measure/run/run.h"
 #include "study/campaign/campaign_folder.h"
 #include "study/kinds.h"
+#include "study/study_record.h"
 #include "study/study_run.h"
 
 const struct cli_command cmd_run_cli = {
@@ -306,8 +307,11 @@ static int check_arguments(const struct run_options *o, struct err *e)
 static int find_kind(const struct run_options *o, const struct study_kind **kind, struct err *e)
 {
 	const char *dir = o->resume ? o->resume : o->args.items[0];
-	const struct study_kind *there = study_kind_at(dir);
+	const struct study_kind *there;
 
+	if (o->resume && study_record_trust(dir, e))
+		return -EPERM;
+	there = study_kind_at(dir);
 	if (there && (!o->resume || strcmp(there->command, "kblat run") != 0))
 		return err_set(e, -EINVAL, STATUS_USAGE, dir, NULL,
 			       "it is a study that was already begun; '%s --resume %s' continues it", there->command,

@@ -30,7 +30,7 @@ struct runner_slot {
 
 /* --- signals --- */
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted;   /* the last signal that asked to end; 0: none */
 static volatile pid_t running[RUNNER_MOST]; /* 0: none; signals are blocked while it changes */
 
 static void pass_on(int signal_number)
@@ -42,8 +42,7 @@ static void pass_on(int signal_number)
 
 static void on_interrupt(int signal_number)
 {
-	(void)signal_number;
-	interrupted++;
+	interrupted = signal_number;
 	pass_on(SIGINT);
 }
 
@@ -66,6 +65,11 @@ void runner_catch_signals(void)
 bool runner_is_interrupted(void)
 {
 	return interrupted != 0;
+}
+
+bool runner_is_interrupted_by_user(void)
+{
+	return interrupted == SIGINT;
 }
 
 static void block_signals(sigset_t *old)

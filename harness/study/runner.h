@@ -27,6 +27,9 @@ struct runner {
 void runner_catch_signals(void);
 bool runner_is_interrupted(void);
 
+/* The same, by Ctrl-C, and not by what also comes when the machine goes down. */
+bool runner_is_interrupted_by_user(void);
+
 /* `at_once`: the most cells that run at the same time, 1 to RUNNER_MOST. */
 #define RUNNER_MOST 2048
 void runner_open(struct runner *r, struct study *s, size_t at_once);

@@ -139,7 +139,7 @@ struct study {
 	json_t *answer; /* the kind's, at the end; NULL: there is none yet */
 	char *parent;	/* where the directory of a new study is made */
 	char *path;	/* the directory: absolute; NULL: there is none yet */
-	int lock;
+	int lock;	/* the directory, if it is our own; locked while it is worked on; -1: it is only shown */
 	FILE *log;
 	/* This process. */
 	bool goes_on; /* `measure` has handed over to another process: it is neither judged nor has it ended */
@@ -202,7 +202,8 @@ struct study_kind {
 	 * continued brings in is shown. */
 	int (*prepare)(struct study *s, struct err *e);
 
-	/* It has ended, and the record says so, unless that could not be written. NULL: nothing else is to be done. */
+	/* It has ended, or was interrupted, and the record says so, unless that could not be written. NULL: nothing else
+	 * is to be done. */
 	void (*leave)(struct study *s);
 };
 

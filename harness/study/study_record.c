@@ -15,6 +15,7 @@
 #include "common/open_path.h"
 #include "common/or_abort.h"
 #include "common/random.h"
+#include "common/trust.h"
 #include "files/rundir/writer.h"
 #include "study/study_json.h"
 
@@ -22,6 +23,8 @@
 #define LOG	  "cells.jsonl"
 #define FILE_MODE 0644 /* nobody else may write to it, whatever the umask */
 #define LOG_MAX	  ((size_t)1 << 30)
+#define CONTINUE  "continue it"
+#define DEPTH_MAX 16 /* of folders that are no runs */
 
 static char *file_of(const struct study *s, const char *name)
 {
@@ -47,13 +50,16 @@ static int lock_study(struct study *s, struct err *e)
 {
 	char holder[LOCK_HOLDER_MAX];
 
-	s->lock = fs_open(s->path, O_DIRECTORY);
-	if (s->lock < 0)
-		return err_sys(e, s->lock, s->path, "open");
 	if (flock(s->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-		return err_set(e, -EBUSY, STATUS_FAILED, s->path, "continue it",
-			       "another kblat%s is running this study", lock_holder(s->lock, holder, sizeof(holder)));
+		return err_set(e, -EBUSY, STATUS_FAILED, s->path, CONTINUE, "another kblat%s is running this study",
+			       lock_holder(s->lock, holder, sizeof(holder)));
 	return 0;
+}
+
+static int open_and_lock(struct study *s, struct err *e)
+{
+	s->lock = fs_open(s->path, O_DIRECTORY);
+	return s->lock < 0 ? err_sys(e, s->lock, s->path, "open") : lock_study(s, e);
 }
 
 static int make_study_folder(struct study *s, struct err *e)
@@ -71,38 +77,95 @@ static int make_study_folder(struct study *s, struct err *e)
 		rc = mkdir(s->path, 0755) ? err_sys(e, -errno, s->path, "create") : 0;
 	}
 	free(real);
-	return rc ?: lock_study(s, e);
+	return rc ?: open_and_lock(s, e);
 }
 
-static int check_ours(int fd, const char *path, struct err *e)
+/* --- a directory of our own --- */
+
+/* Folders and files only. Sealed runs are read without following links, and not written. */
+static int check_no_links(const char *path, unsigned depth, struct err *e);
+
+static int check_entry(const char *path, unsigned depth, struct err *e)
 {
+	char *run = fs_path("%s/run.json", path);
+	const bool is_run = !fs_is_missing(run);
 	struct stat st;
+	int rc = fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) ? err_sys(e, -errno, path, CONTINUE) : 0;
 
-	if (fstat(fd, &st))
-		return err_sys(e, -errno, path, "continue it");
-	if (st.st_uid != geteuid())
-		return err_set(e, -EPERM, STATUS_USAGE, path, "continue it",
-			       "it belongs to user %u, not to you (user %u)", st.st_uid, geteuid());
-	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return err_set(e, -EPERM, STATUS_USAGE, path, "continue it", "other users may write to it");
-	return 0;
+	free(run);
+	if (rc || S_ISREG(st.st_mode))
+		return rc;
+	if (S_ISDIR(st.st_mode))
+		return is_run ? 0 : check_no_links(path, depth + 1, e);
+	return err_set(
+	    e, -ELOOP, STATUS_USAGE, path, CONTINUE,
+	    "it is %s, where only folders and files of the study belong; put what it stands for in its place",
+	    S_ISLNK(st.st_mode) ? "a symbolic link" : "a special file");
 }
 
-/* A file of the directory; without a lock, it is only shown. What is checked is what is open, so it does not matter if
- * the path leads elsewhere meanwhile. A descriptor, or a negative errno. */
+static int check_no_links(const char *path, unsigned depth, struct err *e)
+{
+	struct dirent **names = NULL;
+	const int n = fs_scandir(path, &names, NULL, alphasort);
+	int rc = n < 0 ? err_sys(e, n, path, "list") : depth > DEPTH_MAX ? err_sys(e, -ELOOP, path, "enter") : 0;
+
+	for (int i = 0; i < n; i++) {
+		char *below = fs_path("%s/%s", path, names[i]->d_name);
+
+		if (!rc && strcmp(names[i]->d_name, ".") != 0 && strcmp(names[i]->d_name, "..") != 0)
+			rc = check_entry(below, depth, e);
+		free(below);
+		free(names[i]);
+	}
+	free(names);
+	return rc;
+}
+
+static int open_own(const char *dir, struct err *e)
+{
+	return trust_own_folder(
+	    dir, CONTINUE,
+	    geteuid() ? "move it to a folder that only you can change, and name that"
+		      : "move it to a folder that only root can change, such as /var/lib/kblat, and name that",
+	    e);
+}
+
+int study_record_trust(const char *dir, struct err *e)
+{
+	const int fd = open_own(dir, e);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+/* Whose it is, is decided before anything is read. */
+static int enter_own(struct study *s, const char *dir, struct err *e)
+{
+	s->lock = open_own(dir, e);
+	if (s->lock < 0)
+		return s->lock;
+	s->path = realpath(dir, NULL);
+	if (!s->path)
+		return err_sys(e, -errno, dir, "find the study");
+	/* What is no study is not searched. */
+	return faccessat(s->lock, RECORD, F_OK, AT_SYMLINK_NOFOLLOW) ? 0 : check_no_links(s->path, 0, e);
+}
+
+/* --- reading --- */
+
+/* A file of the directory; if that is not our own, it is only shown. A descriptor, or a negative errno. */
 static int open_checked(const struct study *s, const char *name, const char *path, struct err *e)
 {
 	int fd =
 	    s->lock < 0 ? fs_open(path, 0) : open_path(s->lock, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, LINKS_REFUSED);
-	int rc = fd >= 0 && s->lock >= 0 ? check_ours(fd, path, e) : 0;
+	int rc = fd >= 0 && s->lock >= 0 ? trust_own_file(fd, path, CONTINUE, NULL, e) : 0;
 
 	if (!rc)
 		return fd;
 	close(fd);
 	return rc;
 }
-
-/* --- reading --- */
 
 /* What is not JSON is a line that could not be completed. */
 static int log_take_line(struct study *s, const char *line, size_t size, const char *where, struct err *e)
@@ -171,9 +234,14 @@ int study_record_open(struct study *s, const char *dir, struct err *e)
 	return find_directory(s, dir, e) ?: read_all(s, e);
 }
 
+int study_record_open_own(struct study *s, const char *dir, struct err *e)
+{
+	return enter_own(s, dir, e) ?: read_all(s, e);
+}
+
 /* --- writing --- */
 
-/* A new line ends one that was not completed. */
+/* A new line ends one that was not completed. It is written in place: under a second name it could be anything. */
 static int log_open(struct study *s, struct err *e)
 {
 	char *path = file_of(s, LOG);
@@ -183,20 +251,19 @@ static int log_open(struct study *s, struct err *e)
 	s->log = fd < 0 ? NULL : fdopen(fd, "a");
 	if (!s->log || fstat(fd, &st))
 		rc = err_sys(e, -errno, path, "open");
+	else if (st.st_nlink > 1)
+		rc = err_set(
+		    e, -EMLINK, STATUS_USAGE, path, CONTINUE,
+		    "it has another name, too (a hard link), whose content would change; put a copy in its place");
 	else if (st.st_size)
 		fputc('\n', s->log);
 	free(path);
 	return rc;
 }
 
-static int check_directory(const struct study *s, struct err *e)
-{
-	return check_ours(s->lock, s->path, e);
-}
-
 int study_record_resume(struct study *s, const char *dir, struct err *e)
 {
-	return find_directory(s, dir, e) ?: lock_study(s, e) ?: check_directory(s, e) ?: read_all(s, e) ?: log_open(s, e);
+	return enter_own(s, dir, e) ?: lock_study(s, e) ?: read_all(s, e) ?: log_open(s, e);
 }
 
 static int put_cell(struct study *s, size_t i)

@@ -22,10 +22,18 @@ char *study_record_kind(const char *dir);
 /* A new directory inside the study's parent (made if missing) with all that it has so far. It is locked. */
 int study_record_begin(struct study *s, struct err *e);
 
-/* Read a directory into an empty study whose `kind` is set: to show it, or to continue it (then it is locked, must
- * belong to the user, and nobody else may write to it). */
+/*
+ * Read a directory into an empty study whose `kind` is set: to show it; or, since it is our own, to do what it says; or
+ * to continue it, locked. Of what is not our own nothing is run, and nothing in it is written: it must belong to this
+ * user, nobody else may be able to put another one in its place (common/trust.h), and it must have no links, except in
+ * runs. That is decided before anything is read.
+ */
 int study_record_open(struct study *s, const char *dir, struct err *e);
+int study_record_open_own(struct study *s, const char *dir, struct err *e);
 int study_record_resume(struct study *s, const char *dir, struct err *e);
+
+/* Only the decision whose it is. 0, or a negative errno and `e`. */
+int study_record_trust(const char *dir, struct err *e);
 
 /* Save what became of a cell, or a new one; and study.json. */
 int study_record_cell(struct study *s, size_t i, struct err *e);

@@ -127,7 +127,7 @@ static enum status finish(struct study *s, bool failed, struct err *e)
 	s->status = final_status(s, status);
 	if (study_record_save(s, e))
 		status = err_status(e);
-	if (s->kind->leave && !runner_is_interrupted())
+	if (s->kind->leave)
 		s->kind->leave(s);
 	if (runner_is_interrupted())
 		fprintf(stderr, "kblat: interrupted; `%s --resume %s` continues it\n", s->kind->command, s->path);

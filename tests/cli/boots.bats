@@ -6,8 +6,10 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	kblat_setup
-	MACHINE=$T/machine M=$BATS_TEST_DIRNAME/boots_machine
+	umask 022
+	MACHINE=$T/machine M=$T/boots_machine
 	export MACHINE
+	install -m 755 "$BATS_TEST_DIRNAME/boots_machine" "$M" # nobody else may be able to change it
 	mkdir machine out
 	cp -r "${KBLAT_SYSROOT:?tests/run sets it}" sysroot
 	export KBLAT_SYSROOT=$T/sysroot
@@ -132,24 +134,88 @@ is_whole() {
 	done
 }
 
-# bats test_tags=long
-@test "killed while it starts: nothing happens by itself before the unit is enabled, and all after it" {
-	echo "enable before" >machine/die
-	start
-	[ "$status" -eq 137 ]
-	[ ! -e machine/enabled ]
+# disarmed: nothing is armed, nothing happens at the next boot, and it can be continued.
+disarmed() {
+	nothing_left
+	run on "$M" boot "$KBLAT" "$dir"
 	[ ! -e machine/down ]
-	run on "$KBLAT" boots start --resume "$dir"
-	[ "$status" -eq 0 ]
-	power
-	is_whole
-	rm -rf out
-	mkdir out
-	echo "enable after" >machine/die
+	nothing_left
+	run -0 on "$KBLAT" boots start --resume "$dir"
+	[ -s machine/next ]
+	[ -e machine/enabled ]
+	[ -e machine/down ]
+	run -0 on "$KBLAT" boots stop "$dir"
+	nothing_left
+}
+
+# bats test_tags=long
+@test "killed, interrupted or failed at whatever step of its start: nothing is armed" {
+	local signal step
+	for signal in KILL INT TERM HUP; do
+		for step in "enable before" "enable after" "set before" "set after" "reboot before"; do
+			rm -rf out machine/{down,booted}
+			mkdir out
+			echo "$step $signal" >machine/die
+			start
+			echo "$signal $step: $status $output"
+			[ "$status" -ne 0 ]
+			[ ! -e machine/down ] || rm machine/down
+			disarmed
+		done
+	done
+	for step in enable set reboot; do
+		rm -rf out machine/{down,booted}
+		mkdir out
+		echo "$step" >machine/refuses
+		start
+		echo "refused $step: $status $output"
+		[ "$status" -eq 1 ]
+		rm machine/refuses
+		disarmed
+	done
+}
+
+@test "Ctrl-C is not for the boot loader's program, and takes back a reboot that was just asked for" {
+	printf 'trap "touch %s/hit" INT; sleep 1\n' "$T" >machine/slow
+	set -m
+	on "$KBLAT" boots start s.yaml --old 6.1.0-old --new 6.1.0-new --old-entry old --new-entry new --loader "$M" --settle 0s \
+		--out "$T/out" >out.txt 2>&1 3>&- &
+	pid=$!
+	set +m
+	for _ in $(seq 200); do
+		! grep -q '^reboot' machine/calls 2>/dev/null || break
+		sleep 0.05
+	done
+	kill -INT -- "-$pid"
+	status=0
+	wait "$pid" || status=$?
+	dir=$(echo "$T"/out/*)
+	cat out.txt
+	[ "$status" -eq 1 ]
+	[ ! -e hit ]
+	nothing_left
+	assert_eq "$(plan 'd["status"], d["plan"]["at"]["asked"]')" "('INTERRUPTED', None)"
+}
+
+@test "one comparison at a time: another one is refused, with who has the machine" {
+	local first
 	start
-	[ "$status" -eq 137 ]
-	power
-	is_whole
+	[ "$status" -eq 0 ]
+	first=$dir
+	rm machine/{next,down}
+	run -1 on "$KBLAT" boots start s.yaml --old 6.1.0-old --new 6.1.0-new --loader "$M" --out "$T/other"
+	assert_contains "$output" "the machine's next boots are those of another comparison, $first"
+	[ ! -e other ]
+	assert_eq "$(grep -c '^enable' machine/calls)" 1
+	run -0 on "$KBLAT" boots stop "$first"
+	run -0 on "$KBLAT" boots start s.yaml --old 6.1.0-old --new 6.1.0-new --loader "$M" --out "$T/other"
+	# The first one takes nothing from the second one.
+	run -1 on "$KBLAT" boots start --resume "$first"
+	assert_contains "$output" "those of another comparison"
+	run -0 on "$KBLAT" boots stop "$first"
+	[ -s machine/next ]
+	run -0 on "$KBLAT" boots stop "$(echo "$T"/other/*)"
+	nothing_left
 }
 
 # bats test_tags=long

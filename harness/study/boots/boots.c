@@ -22,12 +22,16 @@
 #include <unistd.h>
 
 #include "common/fs.h"
+#include "common/guard.h"
 #include "common/json.h"
+#include "common/or_abort.h"
 #include "common/sysroot.h"
 #include "common/text.h"
+#include "common/trust.h"
 #include "judge/compare/compare_verdict.h"
 #include "measure/run/host_state.h"
 #include "report/verdict_format.h"
+#include "study/boots/boots_claim.h"
 #include "study/boots/boots_plan.h"
 #include "study/kinds.h"
 #include "study/runner.h"
@@ -194,12 +198,31 @@ static int arrive(struct study *s, struct err *e)
 
 /* --- the next boot --- */
 
+/* `boots stop` gives the machine away before it waits for this process. */
+static int check_still_ours(const struct study *s, struct err *e)
+{
+	const struct loader l = loader_of(s);
+
+	return boots_claim_is(&l) ? 0
+				  : err_set(e, -ECANCELED, STATUS_FAILED, s->path, NULL,
+					    "it was stopped; `kblat boots start --resume %s` goes on", s->path);
+}
+
+/* By a signal that comes after the reboot was asked for, unless it is one of the shutdown. */
+static bool is_taken_back(const struct loader *l)
+{
+	struct err own = ERR_INIT;
+
+	return runner_is_interrupted() &&
+	       (runner_is_interrupted_by_user() || loader_ask(l, LOADER_GOES_DOWN, &own) != 1);
+}
+
 static int ask_for(struct study *s, size_t boot, struct err *e)
 {
 	struct boots_plan *p = boots_plan_of(s);
 	const struct loader l = loader_of(s);
 	char id[MACHINE_BOOT_MAX];
-	int rc = boots_check_room(s, e);
+	int rc = boots_check_room(s, e) ?: check_still_ours(s, e);
 
 	if (rc)
 		return rc;
@@ -210,11 +233,12 @@ static int ask_for(struct study *s, size_t boot, struct err *e)
 	fprintf(stderr, "kblat: boot %zu of at most %zu: %s\n", boot + 1, BOOTS_KERNELS * p->boots,
 		p->arm[boots_arm_of(boot)].kernel);
 	rc = boots_save(s, e) ?: loader_do(&l, LOADER_SET, p->arm[boots_arm_of(boot)].entry, e);
-	/* Whoever has ended it clears the boot loader; if the machine goes down, it has just what was asked for. */
 	if (rc || runner_is_interrupted())
 		return rc;
 	rc = loader_do(&l, LOADER_REBOOT, NULL, e);
-	s->goes_on = !rc;
+	s->goes_on = !rc && !is_taken_back(&l);
+	if (s->goes_on)
+		guard_dismiss(&p->guard);
 	return rc;
 }
 
@@ -391,28 +415,80 @@ static void say_if(int rc, const struct err *e)
 		fprintf(stderr, "kblat: %s\n", e->text);
 }
 
-/* Nothing stays in the boot loader, and nothing goes on by itself any more. 0 or a negative errno and `e`. */
+/* Nothing stays in the boot loader, and nothing goes on by itself any more. What is another study's stays. 0 or a negative
+ * errno and `e`. */
 static int boots_put_back(const struct study *s, enum loader_verb verb, struct err *e)
 {
 	const struct loader l = loader_of(s);
-	const int pending = loader_ask(&l, LOADER_PENDING, e);
+	const int pending = boots_claim_is_others(&l) ? 0 : loader_ask(&l, LOADER_PENDING, e);
 
-	return (pending > 0 ? loader_do(&l, LOADER_CLEAR, NULL, e) : pending) ?: loader_do(&l, verb, NULL, e);
+	return (pending > 0 ? loader_do(&l, LOADER_CLEAR, NULL, e) : pending) ?: loader_do(&l, verb, NULL, e) ?: boots_claim_leave(&l, e);
+}
+
+/* As far as that is possible: an entry that cannot be cleared is no reason to leave the unit enabled. */
+static int boots_disarm(const struct study *s, struct err *e)
+{
+	const struct loader l = loader_of(s);
+	struct err own = ERR_INIT;
+	const int rc = boots_put_back(s, LOADER_DISABLE, e);
+
+	if (rc)
+		loader_do(&l, LOADER_DISABLE, NULL, &own);
+	return rc;
+}
+
+/* The process that has armed it was killed. */
+static void disarm_for_killed(void *study)
+{
+	struct err own = ERR_INIT;
+
+	say_if(boots_disarm(study, &own), &own);
+}
+
+static bool is_after_boot(const struct study *s)
+{
+	const struct boots_options *o = s->request->own;
+
+	return o->after_boot;
+}
+
+/* Ended by a signal before the machine was rebooted: it does not go on by itself. */
+static void leave_interrupted(struct study *s)
+{
+	struct err own = ERR_INIT;
+	int rc = boots_disarm(s, &own);
+
+	if (!rc) {
+		set_id(&boots_plan_of(s)->at.asked, NULL);
+		boots_plan_note(s, BOOTS_STOPPED, NAN, "");
+		rc = boots_save(s, &own);
+	}
+	say_if(rc, &own);
 }
 
 /* The machine also returns to the kernel that it boots by default. */
-static void leave_boots(struct study *s)
+static void leave_ended(struct study *s)
 {
 	const struct loader l = loader_of(s);
 	char kernel[BOOTS_KERNEL_MOST];
 	struct err own = ERR_INIT;
-	int rc = boots_put_back(s, LOADER_DISABLE, &own);
+	int rc = boots_disarm(s, &own);
 
 	if (!rc && strcmp(boots_running_kernel(kernel), boots_plan_of(s)->home) != 0) {
 		fprintf(stderr, "kblat: it has ended; rebooting into the default kernel, %s\n", boots_plan_of(s)->home);
 		rc = loader_do(&l, LOADER_REBOOT, NULL, &own);
 	}
 	say_if(rc, &own);
+}
+
+/* The unit is ended when the machine goes down, and goes on when it is back; or by `boots stop`, which does the rest. */
+static void leave_boots(struct study *s)
+{
+	if (!runner_is_interrupted())
+		leave_ended(s);
+	else if (!is_after_boot(s))
+		leave_interrupted(s);
+	guard_dismiss(&boots_plan_of(s)->guard);
 }
 
 static void print_boots_answer(const struct study *s, const struct comparison *c)
@@ -507,10 +583,60 @@ static void show_loader(const struct boots_plan *p)
 	}
 }
 
+#define ONLY_ROOT "at each boot it would be used again, as it is then; name one that only %s can change"
+
+static int trust_at_boot(const char *path, struct err *e)
+{
+	return trust_path(path, "be used",
+			  geteuid()
+			      ? "at each boot it would be used again, as it is then; name one that only you can change"
+			      : "at each boot it would be used again by root, as it is then; name one that only root "
+				"can change, such as a copy in /etc/kblat",
+			  e);
+}
+
+/* Of a command, each word that is a path, quoted or not. */
+static int trust_words(const char *words, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t n; words && *words && !rc; words += n) {
+		words += strspn(words, " \t'\"");
+		n = strcspn(words, " \t'\"");
+		char *word = or_abort(strndup(words, n));
+
+		rc = *word == '/' ? trust_at_boot(word, e) : 0;
+		free(word);
+	}
+	return rc;
+}
+
+/* What the unit uses, as the user who has started it: nobody else may put something in its place. */
+static int trust_what_runs(const struct study *s, struct err *e)
+{
+	const struct study_options *o = &s->options;
+	const char *const paths[] = {boots_plan_of(s)->loader, o->profile_path, s->spec};
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]) && !rc; i++)
+		rc = paths[i] && *paths[i] == '/' ? trust_at_boot(paths[i], e) : 0;
+	return rc ?: trust_words(o->source, e) ?: trust_words(o->sink, e);
+}
+
+static int trust_place(const struct study *s, struct err *e)
+{
+	return trust_path(s->parent, "keep the comparison there",
+			  geteuid()
+			      ? "the unit would go on with what they put there; name another folder with --out"
+			      : "the unit would go on, as root, with what they put there; name a folder that only "
+				"root can change: --out /var/lib/kblat/boots",
+			  e);
+}
+
 static enum status check_boots(struct study *s, const struct study_request *r, struct err *e)
 {
 	const struct boots_options *o = r->own;
-	const struct loader l = loader_of(s);
+	struct loader l = loader_of(s);
 	int rc = 0;
 
 	if (r->resume)
@@ -518,22 +644,43 @@ static enum status check_boots(struct study *s, const struct study_request *r, s
 	if (r->resume && has_boots_options(o))
 		rc = err_set(e, -EINVAL, STATUS_USAGE, s->path, NULL,
 			     "--resume uses the study's original options; omit all others");
-	rc = rc ?: loader_check(l.name, e);
+	rc = rc ?: r->resume ? 0 : trust_place(s, e);
+	rc = rc ?: trust_what_runs(s, e) ?: loader_check(l.name, e);
+	l.dir = l.dir ? l.dir : "";
+	rc = rc ?: boots_claim_check(&l, e);
 	if (!rc && !o->after_boot && !boots_plan_of(s)->at.asked)
 		rc = check_nothing_set(&l, e);
 	return rc ? err_status(e) : STATUS_OK;
 }
 
+/* From here on this process, or its guard, leaves nothing armed if it ends before the machine is rebooted. */
+static int arm_boots(struct study *s, struct err *e)
+{
+	const struct loader l = loader_of(s);
+	struct boots_plan *p = boots_plan_of(s);
+	struct err own = ERR_INIT;
+	int rc = guard_start(&p->guard, disarm_for_killed, s);
+
+	rc = rc ? err_sys(e, rc, "boots", "start a process") : loader_do(&l, LOADER_ENABLE, NULL, e);
+	if (rc) {
+		boots_disarm(s, &own);
+		guard_dismiss(&p->guard);
+	}
+	return rc;
+}
+
 /* A user who starts it, or continues it, begins to count tries anew. */
 static int prepare_boots(struct study *s, struct err *e)
 {
-	const struct boots_options *o = s->request->own;
 	const struct loader l = loader_of(s);
 
-	if (o->after_boot || s->request->dry_run)
+	if (s->request->dry_run)
 		return 0;
+	runner_catch_signals();
+	if (is_after_boot(s))
+		return boots_claim_take(&l, e);
 	boots_plan_of(s)->at.failed = 0;
-	return loader_do(&l, LOADER_ENABLE, NULL, e);
+	return study_record_trust(s->path, e) ?: boots_claim_take(&l, e) ?: arm_boots(s, e);
 }
 
 static enum status plan_boots(struct study *s, const struct study_request *r, struct err *e)
@@ -569,7 +716,7 @@ const struct study_kind boots_kind = {
 enum status boots_go(const struct study_request *r, struct err *e)
 {
 	struct study s = {.kind = &boots_kind, .lock = -1, .request = r};
-	const int rc = study_record_open(&s, r->resume, e);
+	const int rc = study_record_open_own(&s, r->resume, e) ?: trust_what_runs(&s, e);
 	const bool ended = !rc && boots_has_ended(&s);
 
 	if (ended)
@@ -616,7 +763,8 @@ static int take_over(struct study *s, const char *dir, struct err *e)
 enum status boots_stop(const struct study_request *r, struct err *e)
 {
 	struct study s = {.kind = &boots_kind, .lock = -1};
-	int rc = study_record_open(&s, r->resume, e) ?: loader_check(boots_plan_of(&s)->loader, e)
+	int rc = study_record_open_own(&s, r->resume, e) ?: trust_what_runs(&s, e)
+						     ?: loader_check(boots_plan_of(&s)->loader, e)
 						     ?: boots_put_back(&s, LOADER_STOP, e);
 
 	study_free(&s);

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -91,11 +92,12 @@ static void find_bootctl_entry(const struct sysroot *root, const char *kernel, c
 /* --- the table --- */
 
 /* clang-format off */
+#define GOES_DOWN [LOADER_GOES_DOWN] = {"sh", "-c", "[ \"$(systemctl is-system-running 2>/dev/null)\" = stopping ]"}
 #define BY_SYSTEMD                                                                                                     \
 	[LOADER_ENABLE] = {"systemctl", "enable", "{unit}"},                                                           \
 	[LOADER_DISABLE] = {"systemctl", "disable", "{unit}"},                                                         \
 	[LOADER_STOP] = {"systemctl", "disable", "--now", "{unit}"},                                                   \
-	[LOADER_SETTLED] = {"sh", "-c", "case $(systemctl is-system-running) in running | degraded) ;; *) exit 1 ;; esac"}
+	[LOADER_SETTLED] = {"sh", "-c", "case $(systemctl is-system-running) in running | degraded) ;; *) exit 1 ;; esac"}, GOES_DOWN
 
 static const struct loader_row loaders[] = {
 	{"grub", {BY_SYSTEMD,
@@ -125,7 +127,7 @@ static const struct loader_row own = {"", {
 	[LOADER_SET] = {"{loader}", "set", "{entry}"},
 	[LOADER_CLEAR] = {"{loader}", "clear"},
 	[LOADER_PENDING] = {"{loader}", "pending"},
-	[LOADER_REBOOT] = {"{loader}", "reboot"}}, NULL};
+	[LOADER_REBOOT] = {"{loader}", "reboot"}, GOES_DOWN}, NULL};
 /* clang-format on */
 
 static const struct loader_row *loader_row(const char *name)
@@ -191,15 +193,36 @@ static char *escaped_path(const char *path)
 	return text;
 }
 
+static char *unit_name(const struct loader *l)
+{
+	char *path = escaped_path(l->dir), *unit = fs_path("kblat-boots@%s.service", path);
+
+	free(path);
+	return unit;
+}
+
+char *loader_other_unit(const struct loader *l)
+{
+	char *own_unit = unit_name(l), **paths = NULL, *other = NULL;
+	struct sysroot root;
+
+	if (loader_row(l->name) != &own && !sysroot_open(&root, NULL, NULL)) {
+		if (sysroot_glob(&root, "/etc/systemd/system/*.wants/kblat-boots@*.service", &paths) > 0)
+			for (size_t i = 0; paths[i] && !other; i++)
+				if (strcmp(strrchr(paths[i], '/') + 1, own_unit) != 0)
+					other = fs_path("%s", strrchr(paths[i], '/') + 1);
+		sysroot_names_free(paths);
+		sysroot_close(&root);
+	}
+	free(own_unit);
+	return other;
+}
+
 /* A word with its placeholder filled in; there is at most one, and nothing else in it. */
 static char *filled_word(const struct loader *l, const char *word, const char *entry)
 {
-	if (!strcmp(word, "{unit}")) {
-		char *path = escaped_path(l->dir), *unit = fs_path("kblat-boots@%s.service", path);
-
-		free(path);
-		return unit;
-	}
+	if (!strcmp(word, "{unit}"))
+		return unit_name(l);
 	if (!strcmp(word, "{entry}"))
 		word = entry;
 	else if (!strcmp(word, "{dir}"))
@@ -209,12 +232,23 @@ static char *filled_word(const struct loader *l, const char *word, const char *e
 	return fs_path("%s", word);
 }
 
+/* What was begun is done: neither Ctrl-C nor the shutdown that it asks for ends it half-way. */
+static int hold_out(void *context)
+{
+	(void)context;
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	return 0;
+}
+
 /* What the command returns; `text` has what it printed. */
 static int loader_call(const struct loader *l, enum loader_verb verb, const char *entry, char *text, size_t size)
 {
 	const struct loader_row *row = loader_row(l->name);
 	char *word[WORDS_MOST + 1] = {NULL};
-	const struct spawn s = {.words = (const char *const *)word, .in = -1, .out = -1, .err = -1};
+	const struct spawn s = {
+	    .words = (const char *const *)word, .in = -1, .out = -1, .err = -1, .own_group = true, .prepare = hold_out};
 	int status;
 
 	for (size_t i = 0; i < WORDS_MOST && row->words[verb][i]; i++)
@@ -234,6 +268,7 @@ static const char *const meanings[LOADER_VERBS] = {
     [LOADER_PENDING] = "ask whether an entry of the next boot is set",
     [LOADER_REBOOT] = "reboot",
     [LOADER_SETTLED] = "ask whether the machine has settled",
+    [LOADER_GOES_DOWN] = "ask whether the machine goes down",
 };
 
 static int refuse_call(const struct loader *l, enum loader_verb verb, int status, char *text, struct err *e)

@@ -17,7 +17,8 @@ enum loader_verb {
 	LOADER_CLEAR,	/* that it was set */
 	LOADER_PENDING, /* is one set? */
 	LOADER_REBOOT,
-	LOADER_SETTLED, /* has the machine finished booting? */
+	LOADER_SETTLED,	  /* has the machine finished booting? */
+	LOADER_GOES_DOWN, /* is it shutting down? Not asked of a program of the user */
 	LOADER_VERBS
 };
 
@@ -35,10 +36,13 @@ int loader_check(const char *name, struct err *e);
  * program of the user is given the release itself. */
 char *loader_entry(const char *name, const char *kernel, struct err *e);
 
-/* Do it; `entry` is for LOADER_SET. 0, or a negative errno and `e`, which has what the command printed. */
+/* The unit of another study that is enabled, or NULL; the caller frees. A program of the user is not asked. */
+char *loader_other_unit(const struct loader *l);
+
+/* Do it, also if a signal asks this process to end; `entry` is for LOADER_SET. 0, or a negative errno and `e`, which has what the command printed. */
 int loader_do(const struct loader *l, enum loader_verb verb, const char *entry, struct err *e);
 
-/* LOADER_PENDING and LOADER_SETTLED: 1 yes, 0 no, or a negative errno and `e`. */
+/* LOADER_PENDING, LOADER_SETTLED and LOADER_GOES_DOWN: 1 yes, 0 no, or a negative errno and `e`. */
 int loader_ask(const struct loader *l, enum loader_verb verb, struct err *e);
 
 #endif

@@ -13,6 +13,7 @@
 #define KBLAT_BOOTS_PLAN_H
 
 #include "common/cli.h"
+#include "common/guard.h"
 #include "judge/compare/compare_runs.h"
 #include "study/boots/boots_loader.h"
 #include "study/study.h"
@@ -57,6 +58,7 @@ struct boots_plan {
 	struct boots_at at;
 	struct boots_event *event;
 	size_t events;
+	struct guard guard; /* of what is armed, while a user's command runs; not in the record */
 };
 
 /* What the user asks for. */
