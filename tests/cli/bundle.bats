@@ -305,6 +305,19 @@ nothing_left() {
 	run -2 "$KBLAT" reproduce ../b.tar.gz --run
 }
 
+@test "--run measures nothing that lies in the working folder" {
+	export KBLAT_EXPERIMENTS=$T/ours
+	mkdir -p ours
+	mv experiments/toy ours/toy
+	mkdir -p experiments/toy
+	sed 's/^title:.*/title: not this one/; s/messages: *[0-9]*/messages: 77/' ours/toy/spec.yaml >experiments/toy/spec.yaml
+	run -0 "$KBLAT" reproduce b.tar.gz --run --out kept
+	cmp ours/toy/spec.yaml kept/here/toy-*/spec.yaml
+	unset KBLAT_EXPERIMENTS
+	run "$KBLAT" reproduce b.tar.gz --run --out again
+	[[ $output == *"toy: no experiment of this name is here"* ]]
+}
+
 @test "a killed reproduction leaves no folder that looks whole" {
 	for i in 1 2 3 4 5; do
 		"$KBLAT" reproduce b.tar.gz --out kept >/dev/null 2>&1 3>&- &

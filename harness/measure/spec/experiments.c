@@ -7,14 +7,16 @@
 #include "common/datadir.h"
 #include "common/fs.h"
 
+char *experiments_of_program(void)
+{
+	const char *named = getenv("KBLAT_EXPERIMENTS");
+
+	return named && fs_is_directory(named) ? fs_path("%s", named) : datadir_find("kblat", "experiments");
+}
+
 char *experiments_directory(void)
 {
-	const char *places[] = {"experiments", getenv("KBLAT_EXPERIMENTS")};
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (places[i] && fs_is_directory(places[i]))
-			return fs_path("%s", places[i]);
-	return datadir_find("kblat", "experiments");
+	return fs_is_directory("experiments") ? fs_path("experiments") : experiments_of_program();
 }
 
 /* A name that begins with a dot or a slash can only be a path. */

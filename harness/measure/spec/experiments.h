@@ -10,6 +10,9 @@
 /* The directory of experiments, or NULL; the caller frees. */
 char *experiments_directory(void);
 
+/* The same, but never ./experiments: the working folder may be that of somebody else's artifact. */
+char *experiments_of_program(void);
+
 /* Resolves the argument of `kblat run ASKED`: the path itself if it exists, or the experiment with that name
  * ("quickstart", "thesis/oneway-busy"); if there is neither, the argument unchanged. The caller frees. */
 char *experiments_find(const char *asked);

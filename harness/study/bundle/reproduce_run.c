@@ -121,7 +121,7 @@ static int take_run(void *arg, const char *path, struct err *e)
 
 int reproduce_run(const struct bundle *b, const char *folder, struct claim_verdicts *out, struct err *e)
 {
-	char *experiments = experiments_directory();
+	char *experiments = experiments_of_program();
 	struct runs all = {0};
 	int rc = fs_mkdirs(folder, e);
 
