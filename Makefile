@@ -52,7 +52,7 @@ LDFLAGS := -Wl,-z,now -Wl,-z,relro $(if $(SAN),-no-pie) $(if $(COV),$(foreach f,
 # Tests are two hundred programs with debugging information: if there is gold, it links them in two thirds of the time.
 gold    := $(if $(FUZZ),,$(shell $(CC) -fuse-ld=gold -Wl,--version 2>/dev/null | grep -qw gold && echo -fuse-ld=gold))
 TESTLD   = $(LDFLAGS) $(gold)
-LIBS    := -libverbs -lrdmacm -lnuma -lyaml -ljansson -ltracefs -ltraceevent -lcrypto -lelf -ldw -lbpf -luring -lsqlite3 -lz -lrt -lm
+LIBS    := -libverbs -lrdmacm -lnuma -lyaml -ljansson -ltracefs -ltraceevent -lcrypto -lelf -ldw -lcapstone -lbpf -luring -lsqlite3 -lz -lrt -lm
 
 # Code that only computes: tracing each comparison of its numbers costs more than it finds.
 $(BUILD)/harness/judge/analysis/%.o $(BUILD)/common/diag.o: SANFLAGS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp)

@@ -24,7 +24,9 @@ const struct cli_command cmd_trace_cli = {
 	"access to tracefs, can set probes and "
 	"record what the kernel did; stamps are measured without it, and not explained. The last line of standard "
 	"output is the path of the run directory. Nothing of the program's data is recorded but what --id names.\n\n"
-	"Exit status 0: measured, 3: not valid, 77: not possible here.",
+	"Exit status 0: measured, 1: failed, or the program died by a signal while probes were in it (the first line "
+	"says "
+	"so; what was measured until then is kept), 3: not valid, 77: not possible here.",
     .min_args = 0,
     .max_args = 4096,
 };
@@ -134,13 +136,15 @@ static enum status trace_program(struct trace_options *o, struct err *e)
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
 	if (!program_run(&o->request, &result, e)) {
+		if (*result.died)
+			fprintf(stderr, "kblat: %s\n", result.died);
 		if (result.status)
 			fprintf(stderr, "kblat: the program ended with status %d\n", result.status);
 		printf("%s\n", result.path);
 		free(result.path);
 	}
 	free(command);
-	return e->status ? e->status : result.valid ? STATUS_OK : STATUS_NO;
+	return e->status ? e->status : *result.died ? STATUS_FAILED : result.valid ? STATUS_OK : STATUS_NO;
 }
 
 enum status cmd_trace(int argc, char **argv, struct err *e)

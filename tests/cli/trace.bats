@@ -455,6 +455,360 @@ counted() {
 	PY
 }
 
+# share: requests that were measured, that began and did not end, that ended and had not begun, and places without a probe.
+share() {
+	json "$run_dir/points/0000/rep-00/counters.json" \
+		'"{posted} {requests_open} {requests_strange} {places_missing}".format(**d["source"])'
+}
+
+@test "an exception that passes a traced function harms nobody, and its request never ended" {
+	needs_tracefs
+	cat >throws.cc <<-'C'
+		#include <cstdio>
+		#include <stdexcept>
+		#include <unistd.h>
+		__attribute__((noinline)) int serve(int i)
+		{
+			usleep(200);
+			if (i % 10 == 3)
+				throw std::runtime_error("x");
+			return i;
+		}
+		int main(int, char **argv)
+		{
+			int served = 0, caught = 0;
+			for (int i = 0; i < 660 || (argv[1] && !access("go-on", F_OK)); i++)
+				try {
+					serve(i);
+					served++;
+				} catch (std::exception &) {
+					caught++;
+				}
+			printf("%d served, %d caught\n", argv[1] ? 0 : served, argv[1] ? 0 : caught);
+		}
+	C
+	g++ -O2 throws.cc -o throws
+	# A second process of the file, which nobody traces.
+	touch go-on
+	./throws other >other 3>&- &
+	other=$!
+	trace --explain no --from './throws:serve(int)' --to './throws:serve(int)%return' -- ./throws
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "594 served, 66 caught"
+	assert_eq "$(share)" "594 66 0 0"
+	kill -0 "$other"
+	rm go-on
+	wait "$other"
+	assert_eq "$(cat other)" "0 served, 0 caught"
+}
+
+@test "longjmp, a thread that ends, and recursion shift no pair" {
+	needs_tracefs
+	cat >leaves.c <<-'C'
+		#include <pthread.h>
+		#include <setjmp.h>
+		#include <unistd.h>
+		static jmp_buf out;
+		__attribute__((noipa)) int serve(int i, int depth)
+		{
+			usleep(20);
+			if (depth > 0)
+				return serve(i, depth - 1) + 1;
+			if (i % 10 == 3)
+				longjmp(out, 1);
+			if (i % 10 == 5)
+				pthread_exit(NULL);
+			return i;
+		}
+		static void *thread(void *i)
+		{
+			serve((int)(long)i, 1);
+			return NULL;
+		}
+		int main(void)
+		{
+			pthread_t t;
+			for (volatile int i = 0; i < 100; i++)
+				if (i % 10 == 5)
+					pthread_create(&t, NULL, thread, (void *)(long)i), pthread_join(t, NULL);
+				else if (!setjmp(out))
+					serve(i, i % 4);
+			return 0;
+		}
+	C
+	cc -O1 -pthread leaves.c -o leaves
+	trace --explain no --id 1 --from ./leaves:serve --to ./leaves:serve%return -- ./leaves
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_eq "$(share)" "190 50 0 0"
+	# None that was left was taken for a later one's.
+	/usr/bin/python3 -IS - "$run_dir" <<-'PY'
+		import struct, sys
+		data = open(sys.argv[1] + "/points/0000/rep-00/id.npy", "rb").read()[4096:]
+		assert not {3, 5} & {i % 10 for i in struct.unpack(f"<{len(data) // 8}q", data)}
+	PY
+}
+
+# bats test_tags=long
+@test "a function that the compiler copied, split, or inlined at one place and called at another is traced whole" {
+	needs_tracefs
+	cat >inlined.c <<-'C'
+		#include <unistd.h>
+		static int serve(int i)
+		{
+			volatile int sum = 0;
+			if (i < 0)
+				return -1;
+			usleep(100);
+			for (int k = 0; k < i % 7; k++)
+				sum += k;
+			return i + sum;
+		}
+		int (*volatile called)(int) = serve;
+		int main(void)
+		{
+			int n = 0;
+			for (int i = 0; i < 600; i++)
+				n += serve(i);
+			for (int i = 0; i < 60; i++)
+				n += called(i);
+			return n < 0;
+		}
+	C
+	cat >split.c <<-'C'
+		#include <stdlib.h>
+		#include <string.h>
+		#include <unistd.h>
+		volatile long sum;
+		__attribute__((cold, noinline)) void seldom(const char *s)
+		{
+			sum += (long)strlen(s);
+		}
+		int serve(int i)
+		{
+			if (__builtin_expect(i % 2 == 0, 1))
+				return i;
+			usleep(100);
+			for (int k = 0; k < i % 5; k++) {
+				sum += k;
+				usleep(1);
+			}
+			if (i == 33)
+				seldom("x");
+			sum += i * 3;
+			for (int k = 0; k < i % 3; k++)
+				sum ^= k * i;
+			return i + (int)sum;
+		}
+		__attribute__((noinline)) int one(int i) { return serve(i) + 1; }
+		__attribute__((noinline)) int two(int i) { return serve(i) + 2; }
+		__attribute__((noinline)) int three(int i) { sum++; return serve(i); }
+		int (*volatile called)(int) = serve;
+		int main(void)
+		{
+			int n = 0;
+			for (int i = 0; i < 200; i++)
+				n += one(i) + two(i) + three(i);
+			for (int i = 0; i < 60; i++)
+				n += called(i);
+			return n == 1;
+		}
+	C
+	cat >copied.c <<-'C'
+		#include <unistd.h>
+		volatile long sum;
+		static __attribute__((noinline)) int serve(int i, int mode, const char *s)
+		{
+			usleep(50);
+			if (mode == 3) {
+				for (int k = 0; k < i % 4; k++)
+					sum += s[k % 2];
+				return i;
+			}
+			for (int k = 0; k < mode; k++)
+				sum += k;
+			return i + mode;
+		}
+		int main(int argc, char **argv)
+		{
+			int n = 0;
+			for (int i = 0; i < 300; i++)
+				n += serve(i, 3, "ab") + serve(i + 1, 3, "ab");
+			for (int i = 0; i < 60; i++)
+				n += serve(i, argc + i % 3, argv[0]);
+			return n == 1;
+		}
+	C
+	cc -O2 -g inlined.c -o inlined
+	cc -O2 -g split.c -o split
+	cc -O3 -g copied.c -o copied
+	nm split | grep -q 'serve\.part\.' && nm split | grep -q 'serve\..*cold' && nm copied | grep -q 'serve\.constprop\.'
+	for program in inlined split copied; do
+		trace --explain no --from "./$program:serve" --to "./$program:serve%return" -- "./$program"
+		echo "$output"
+		[ "$status" -eq 0 ]
+		assert_eq "$(share)" "660 0 0 0"
+	done
+	# Which argument is where differs.
+	trace --explain no --id 1 --from ./copied:serve --to ./copied:serve%return -- ./copied
+	assert_eq "$status" 2
+	assert_contains "$output" "argument 1 may be elsewhere in each"
+	# Without debugging information nobody knows where its beginning is.
+	strip -g split
+	trace --explain no --from ./split:serve --to ./split:serve%return -- ./split
+	echo "$output"
+	assert_eq "$status" 3
+	assert_contains "$output" "its beginning was inlined elsewhere"
+	assert_contains "$("$KBLAT" summary "$run_dir")" "requests are missing"
+}
+
+@test "an address within an instruction, or where a probe would do harm, is refused with its neighbours" {
+	needs_tracefs
+	[ "$(uname -m)" = x86_64 ] || skip "instructions of x86-64"
+	cat >places.c <<-'C'
+		int main(void) { return 0; }
+		__asm__(".text\n.type f,@function\nf: mov $57,%eax\nf_call: syscall\nf_flags: pushf\npopf\n"
+			"f_lock: lock incl -4(%rsp)\nf_nop: .byte 0x0f,0x1f,0x44,0,0\nret\n.size f,.-f\n"
+			".type g,@function\ng: ret\n.long 0,0,0\nret\n.size g,.-g\n"
+			".type h,@function\nh: jmp *table(,%rdi,8)\n.size h,.-h\n"
+			".globl f,g,h,f_call,f_flags,f_lock,f_nop\n.data\ntable: .quad f,g\n.text\n");
+	C
+	cc -O1 -no-pie places.c -o places
+	at() { printf '0x%x' $((0x$(nm places | sed -n "s/ [tT] $1\$//p") + ${2:-0})); }
+	refused() {
+		run "$KBLAT" trace --out none --from "./places:$1" --to ./places:main%return -- ./places
+		echo "$1: $output"
+		assert_eq "$status" 2
+		assert_contains "$output" "$2"
+		assert_eq "$(wc -l <<<"$output")" 1
+	}
+	refused "$(at f 2)" "address $(at f 2) is inside of an instruction; instructions begin at $(at f) and $(at f 5)"
+	refused "$(at f_call)" "it enters the kernel"
+	refused "$(at f_flags)" "it stores the processor's flags"
+	refused "$(at f_lock)" "lock prefix"
+	refused "$(at f_nop)" "the kernel replaces this instruction"
+	refused "$(at f 2)%return" "is within the function 'f'"
+	refused g%return "there is no instruction that is known"
+	refused h%return "it jumps to a place that a probe cannot see"
+	refused 0x400000 "has no code at address 0x400000"
+	refused __libc_start_main "has no function '__libc_start_main'"
+	trace --explain no --from "./places:$(at f)" --to ./places:main%return -- ./places
+	assert_contains "$output" "no request was seen"
+}
+
+@test "of a function that is chosen when the program starts, the one that was chosen is traced" {
+	needs_tracefs
+	cat >chosen.c <<-'C'
+		#include <unistd.h>
+		static int serve_a(int i) { usleep(i % 100); return i; }
+		static int serve_b(int i) { usleep(i % 50); return i + 1; }
+		volatile int which = 1;
+		static int (*choose(void))(int) { return which ? serve_b : serve_a; }
+		int serve(int) __attribute__((ifunc("choose")));
+		static int (*table[])(int) = {serve_a, serve_b};
+		static int (*choose_other(void))(int) { return table[which]; }
+		int other(int) __attribute__((ifunc("choose_other")));
+		int main(int argc, char **argv)
+		{
+			int n = 0;
+			for (int i = 0; i < 660; i++)
+				n += argc > 1 ? serve_a(i) + serve(i) : serve(i);
+			return other(n) == 1;
+		}
+	C
+	cc -O1 -fno-inline chosen.c -o chosen
+	trace --explain no --from ./chosen:serve --to ./chosen:serve%return -- ./chosen
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_eq "$(share)" "661 0 0 0" # as other() chooses it, too
+	# The other one is called by its own name, which is no call of this function.
+	trace --explain no --from ./chosen:serve --to ./chosen:serve%return -- ./chosen both
+	assert_eq "$status" 3
+	assert_contains "$("$KBLAT" summary "$run_dir")" "requests are missing"
+	trace --explain no --from ./chosen:other --to ./chosen:other%return -- ./chosen
+	assert_eq "$status" 2
+	assert_contains "$output" "chooses when the program is loaded (IFUNC)"
+}
+
+@test "of several versions of a function, the default one is traced" {
+	needs_tracefs
+	cat >versions.c <<-'C'
+		#include <unistd.h>
+		__asm__(".symver serve_1,serve@V1\n.symver serve_2,serve@@V2\n");
+		int serve_1(int i) { usleep(10); return i; }
+		int serve_2(int i) { usleep(20); return i + 1; }
+	C
+	echo 'V1 {}; V2 { global: serve; local: *; } V1;' >versions.map
+	sed -i 's/V1 {};/V1 { global: serve; };/' versions.map
+	cc -O1 -shared -fPIC -Wl,--version-script=versions.map versions.c -o libversions.so
+	cat >uses.c <<-'C'
+		int serve(int);
+		int main(void) { int n = 0; for (int i = 0; i < 66; i++) n += serve(i); return n == 1; }
+	C
+	cc -O1 uses.c -o uses -L. -lversions -Wl,-rpath,"$T"
+	for name in serve serve@@V2; do
+		trace --explain no --from "./libversions.so:$name" --to "./libversions.so:$name%return" -- ./uses
+		echo "$output"
+		[ "$status" -eq 0 ]
+		assert_eq "$(share)" "66 0 0 0"
+	done
+	trace --explain no --from ./libversions.so:serve@V1 --to ./libversions.so:serve@V1%return -- ./uses
+	assert_contains "$output" "no request was seen"
+}
+
+@test "a program that dies while probes are in it: the message says so first, and the status is 1" {
+	needs_tracefs
+	cat >dies.c <<-'C'
+		#include <signal.h>
+		#include <stdlib.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		__attribute__((noipa)) int serve(int i) { usleep(1000); return i; }
+		int main(int argc, char **argv)
+		{
+			for (int i = 0; i < (argc > 3 ? 5000 : 300); i++)
+				serve(i);
+			if (argc == 3 && !fork())
+				raise(SIGSEGV);
+			if (argc == 3)
+				return wait(NULL) < 0;
+			raise(atoi(argv[1]));
+			return 0;
+		}
+	C
+	cc -O1 dies.c -o dies
+	dies_by() {
+		assert_eq "$status" 1
+		assert_contains "$(grep '^kblat: ' <<<"$output" | sed -n 2p)" "kblat: the program died by signal $1 ("
+		assert_contains "$output" "while probes were in it"
+		[ "$(latency n)" -gt 10 ]
+	}
+	trace --explain no --from ./dies:serve --to ./dies:serve%return -- ./dies 11
+	echo "$output"
+	dies_by 11
+	trace --explain no --from ./dies:serve --to ./dies:serve%return -- ./dies 9
+	dies_by 9
+	trace --explain no --from ./dies:serve --to ./dies:serve%return -- ./dies 0 child
+	dies_by 11
+	# Whose parent does not ask how it ended.
+	sh -c './dies 6 for long & echo $! >pid; exec sleep 60' 3>&- &
+	parent=$!
+	T_out=$T/err await_run test -s pid
+	program=$(cat pid)
+	trace --explain no --from ./dies:serve --to ./dies:serve%return --pid "$program"
+	echo "$output"
+	dies_by 6
+	kill "$parent"
+	# One that kblat ends does not die.
+	trace --explain no --from ./traced:serve --to ./traced:serve%return --for 300ms -- ./traced 100000 none
+	[ "$status" -eq 0 ]
+	# Nobody sees a request of one that dies at once.
+	trace --explain no --from ./dies:serve --to ./dies:serve%return -- sh -c 'kill -6 $$'
+	assert_eq "$status" 1
+	assert_contains "$output" "the program died by signal 6 (Aborted) while probes were in it; no request was seen"
+}
+
 @test "who may not trace is told why: no rights, a user namespace, a kernel that is locked down, a PID namespace" {
 	local user=() words=(trace --no-state --out none --from ./traced:serve --to ./traced:serve%return)
 	[ "$(id -u)" -ne 0 ] || user=(setpriv --reuid 65534 --regid 65534 --clear-groups)

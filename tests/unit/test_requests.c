@@ -8,12 +8,13 @@ static struct request_stamps stamps;
 
 static void begin(int64_t time, int32_t tid, uint64_t id)
 {
-	request_stamps_add(&stamps, &(struct request_stamp){time, id, tid, false});
+	request_stamps_add(&stamps, &(struct request_stamp){.time = time, .id = id, .tid = tid, .task = (uint32_t)tid});
 }
 
 static void end(int64_t time, int32_t tid, uint64_t id)
 {
-	request_stamps_add(&stamps, &(struct request_stamp){time, id, tid, true});
+	request_stamps_add(&stamps, &(struct request_stamp){
+					.time = time, .id = id, .tid = tid, .is_end = true, .task = (uint32_t)tid});
 }
 
 /* "10-20 thread 1 id 7" */
@@ -28,9 +29,9 @@ static const char *request(const struct program_requests *r, size_t i)
 	return text;
 }
 
-static struct program_requests match(bool by_thread)
+static struct program_requests match(enum request_match how)
 {
-	struct program_requests r = requests_match(&stamps, by_thread);
+	struct program_requests r = requests_match(&stamps, how);
 
 	free(stamps.list);
 	stamps = (struct request_stamps){.list = NULL};
@@ -47,7 +48,7 @@ static void test_ids(void)
 	begin(10, 1, 7);
 	begin(20, 1, 8);
 	begin(30, 3, 7);
-	r = match(false);
+	r = match(MATCH_ID);
 	is_int((long long)r.count, 2, "each end has a begin");
 	is_str(request(&r, 0), "20-60 thread 1 id 8", "requests overlap");
 	is_str(request(&r, 1), "30-50 thread 2 id 7",
@@ -68,7 +69,7 @@ static void test_nested(void)
 	end(35, 2, 0);
 	end(40, 1, 0);
 	end(50, 1, 0);
-	r = match(false);
+	r = match(MATCH_ID);
 	is_int((long long)r.count, 3, "without an ID an end belongs to its thread");
 	is_str(request(&r, 0), "10-40 thread 1 id 0", "the outer request ends last");
 	is_str(request(&r, 1), "20-30 thread 1 id 0", "the inner one first");
@@ -80,9 +81,95 @@ static void test_nested(void)
 	begin(11, 2, 5);
 	end(20, 1, 0);
 	end(30, 2, 0);
-	r = match(true);
+	r = match(MATCH_THREAD);
 	is_str(request(&r, 0), "10-20 thread 1 id 5", "by thread, an ID is only kept");
 	is_str(request(&r, 1), "11-30 thread 2 id 5", "of each");
+	free(r.list);
+}
+
+static void probed(int64_t time, int32_t tid, uint64_t frame, struct request_stamp stamp)
+{
+	stamp.time = time;
+	stamp.tid = tid;
+	stamp.task = (uint32_t)tid;
+	stamp.frame = frame;
+	request_stamps_add(&stamps, &stamp);
+}
+
+#define FROM ((struct request_stamp){.is_end = false})
+#define TO   ((struct request_stamp){.is_end = true})
+
+static void test_frames(void)
+{
+	struct program_requests r;
+
+	/* An exception passes through the second call. The last one is of another depth. */
+	probed(10, 1, 100, FROM);
+	probed(20, 1, 100, TO);
+	probed(30, 1, 100, FROM);
+	probed(40, 1, 100, FROM);
+	probed(50, 1, 100, TO);
+	probed(60, 1, 90, FROM);
+	probed(70, 1, 100, TO);
+	r = match(MATCH_FRAME);
+	is_int((long long)r.count, 2, "calls that return are requests");
+	is_str(request(&r, 1), "40-50 thread 1 id 0", "one that did not is not taken for the next");
+	is_int((long long)r.open, 2, "those that did not are counted");
+	is_int((long long)r.strange, 1, "an end of another call ends none");
+	free(r.list);
+
+	/* Recursion, beside the same frame of another thread (another process). */
+	probed(10, 1, 100, FROM);
+	probed(11, 2, 100, FROM);
+	probed(12, 1, 80, FROM);
+	probed(13, 1, 80, TO);
+	probed(14, 2, 100, TO);
+	probed(15, 1, 100, TO);
+	r = match(MATCH_FRAME);
+	is_str(request(&r, 0), "10-15 thread 1 id 0", "the outer call");
+	is_str(request(&r, 1), "11-14 thread 2 id 0", "that of another thread");
+	is_str(request(&r, 2), "12-13 thread 1 id 0", "the inner call");
+	free(r.list);
+}
+
+static void test_parts(void)
+{
+	struct program_requests r;
+
+	/* It goes on at one of its beginnings, twice; and calls a part of itself. */
+	probed(10, 1, 100, FROM);
+	probed(11, 1, 100, (struct request_stamp){.is_again = true});
+	probed(12, 1, 100, FROM);
+	probed(13, 1, 100, (struct request_stamp){.is_again = true});
+	probed(14, 1, 100, FROM);
+	probed(15, 1, 80, (struct request_stamp){.is_inner = true});
+	probed(16, 1, 80, TO);
+	probed(17, 1, 100, TO);
+	probed(18, 1, 100, (struct request_stamp){.is_end = true, .is_joint = true});
+	r = match(MATCH_FRAME);
+	is_int((long long)r.count, 1, "a call that goes on at its beginning, or in a part, is one");
+	is_str(request(&r, 0), "10-17 thread 1 id 0", "from its first beginning");
+	is_int((long long)(r.open + r.strange), 0, "with nothing left");
+	free(r.list);
+
+	probed(10, 1, 100, FROM);
+	probed(11, 1, 80, (struct request_stamp){.is_inner = true});
+	probed(12, 1, 90, TO);
+	r = match(MATCH_THREAD);
+	is_str(request(&r, 0), "10-12 thread 1 id 0", "likewise where another function ends requests");
+	free(r.list);
+}
+
+static void test_most(void)
+{
+	struct program_requests r;
+
+	for (size_t i = 0; i < REQUEST_STAMPS_MOST + 10; i++)
+		begin((int64_t)i, 1, 0);
+	is_int((long long)stamps.count, REQUEST_STAMPS_MOST, "so many stamps are kept");
+	is_int((long long)stamps.left, 10, "and those beyond are counted");
+	r = match(MATCH_ID);
+	is_int((long long)r.open, REQUEST_STAMPS_MOST, "none of them ends");
 	free(r.list);
 }
 
@@ -95,12 +182,12 @@ static void test_many(void)
 		begin(i, 1, (uint64_t)i + 1);
 	for (int64_t i = 0; i < 100000; i++)
 		end(200000 - i, 1, (uint64_t)i + 1);
-	r = match(false);
+	r = match(MATCH_ID);
 	for (size_t i = 0; i < r.count; i++)
 		same &= r.list[i].from == (int64_t)i && r.list[i].to == 200000 - (int64_t)i;
 	ok(r.count == 100000 && same && !r.open && !r.strange, "a hundred thousand open ones are matched");
 	free(r.list);
-	r = match(false);
+	r = match(MATCH_ID);
 	is_int((long long)r.count, 0, "and none are none");
 	free(r.list);
 }
@@ -109,6 +196,9 @@ int main(void)
 {
 	test_ids();
 	test_nested();
+	test_frames();
+	test_parts();
+	test_most();
 	test_many();
 	return done_testing();
 }

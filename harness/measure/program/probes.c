@@ -17,6 +17,7 @@
 #include "common/or_abort.h"
 #include "common/sort.h"
 #include "measure/instrument/clock.h"
+#include "measure/program/requests.h"
 #include "measure/trace/trace.h"
 
 #define CALLS	      301
@@ -49,8 +50,9 @@ char *probe_binary_find(const char *name)
 void probe_place_free(struct probe_place *p)
 {
 	free(p->binary);
+	free(p->name);
 	binary_sites_free(&p->sites);
-	p->binary = NULL;
+	p->binary = p->name = NULL;
 }
 
 int probe_place_find(const char *text, struct probe_place *out, struct err *e)
@@ -68,11 +70,13 @@ int probe_place_find(const char *text, struct probe_place *out, struct err *e)
 		if (out->at_return)
 			*end = '\0';
 		out->binary = probe_binary_find(copy);
+		out->name = or_abort(strdup(colon + 1));
 		out->is_usdt = binary_is_usdt(colon + 1);
 		rc = !out->binary ? err_set(e, -ENOENT, STATUS_USAGE, copy, NULL, "there is no such program or library")
-		     : out->is_usdt && out->at_return ? err_set(e, -EINVAL, STATUS_USAGE, text, NULL,
-								"a USDT probe has no return; leave out %s", RETURN)
-						      : binary_find(out->binary, colon + 1, &out->sites, e);
+		     : out->is_usdt && out->at_return
+			 ? err_set(e, -EINVAL, STATUS_USAGE, text, NULL, "a USDT probe has no return; leave out %s",
+				   RETURN)
+			 : binary_find(out->binary, colon + 1, out->at_return, &out->sites, e);
 	}
 	/* uprobe_events has no way to quote them. */
 	if (!rc && out->binary[strcspn(out->binary, " \t\n:")])
@@ -126,10 +130,48 @@ static int fetch_of(const struct probe_place *place, const struct binary_site *s
 		    "the USDT probe has no argument '%.20s' that the kernel can record: its arguments are '%.80s'", id,
 		    site->arguments);
 	}
+	if (place->sites.has_copies && isdigit((unsigned char)*id))
+		return err_set(
+		    e, -EINVAL, STATUS_USAGE, "--id", NULL,
+		    "the compiler has copied, split or inlined the function '%.80s', and argument %.20s may be "
+		    "elsewhere in each: give a register, or forbid it (noipa)",
+		    place->name, id);
 	name = register_of(id, e);
 	if (name)
 		snprintf(out, USDT_FETCH, "%%%s:u64", name);
 	return name ? 0 : -EINVAL;
+}
+
+/* How the kernel calls a register, by its number in DWARF. */
+static const char *frame_register(const struct binary_sites *s, unsigned number, char buf[8])
+{
+	static const char *const wide[] = {"ax", "dx", "cx", "bx", "si", "di", "bp", "sp"}, *const narrow[] = {
+												"ax", "cx", "dx", "bx",
+												"sp", "bp", "si", "di"};
+
+	if (s->machine == CODE_AARCH64)
+		snprintf(buf, 8, number == 31 ? "sp" : "x%u", number % 31);
+	else if (number < 8)
+		return s->machine == CODE_I386 ? narrow[number] : wide[number];
+	else
+		snprintf(buf, 8, "r%u", number % 16);
+	return buf;
+}
+
+/* What each probe records: which site it is, the frame of its function, the site's clue, and which goroutine runs, of which
+ * Go keeps the address in a register, and the end of the stack behind it. */
+static char *describe_fetches(const struct binary_sites *s, size_t number)
+{
+	const struct binary_site *site = &s->list[number];
+	const char *go = !s->is_go		      ? ""
+			 : s->machine == CODE_AARCH64 ? " task=%x28:u64 top=+8(%x28):u64"
+						      : " task=%r14:u64 top=+8(%r14):u64";
+	const char *type = s->machine == CODE_I386 ? "u32" : "u64";
+	char none[16], reg[8];
+
+	snprintf(none, sizeof(none), "\\0:%s", type);
+	return fs_path("site=\\%zu:u32 frame=%%%s:u64 clue=%s%s", number, frame_register(s, site->frame, reg),
+		       *site->fetch ? site->fetch : none, go);
 }
 
 /* All sites of a place are of one event. */
@@ -137,23 +179,26 @@ static int add_probe(const struct probes *p, enum probe_end end, const struct pr
 		     const char *id, struct err *e)
 {
 	const struct binary_site *site = &place->sites.list[number];
-	char fetch[USDT_FETCH], semaphore[24] = "", *line;
+	char fetch[USDT_FETCH], semaphore[24] = "", *line, *fetches;
 	int rc = fetch_of(place, site, id, fetch, e);
 
 	if (rc)
 		return rc;
 	if (site->semaphore)
 		snprintf(semaphore, sizeof(semaphore), "(0x%" PRIx64 ")", site->semaphore);
-	line = fs_path("%c:%s/%s %s:0x%" PRIx64 "%s%s%s", place->at_return ? 'r' : 'p', p->system, probe_events[end],
-		       place->binary, site->offset, semaphore, *fetch ? " id=" : "", fetch);
+	/* Never a return probe (r): that replaces the return address, of which a program dies that looks at its stack. */
+	fetches = describe_fetches(&place->sites, number);
+	line = fs_path("p:%s/%s %s:0x%" PRIx64 "%s %s%s%s", p->system, probe_events[end], place->binary, site->offset,
+		       semaphore, fetches, *fetch ? " id=" : "", fetch);
+	free(fetches);
 	errno = 0;
 	if (tracefs_instance_file_append(NULL, UPROBE_EVENTS, line) < 0) {
 		rc = errno ? -errno : -EIO;
 		if (rc == -EINVAL || rc == -EILSEQ)
 			err_set(e, rc, STATUS_USAGE, place->binary, NULL,
-				"the kernel cannot probe it at 0x%" PRIx64 ": that is not the beginning of an "
-				"instruction, or it has no such register",
-				site->offset);
+				"the kernel cannot probe it at 0x%" PRIx64 ": it does not know the instruction there, "
+				"or has no such register",
+				site->address);
 		else
 			err_sys(e, rc, UPROBE_EVENTS, "write");
 	}
@@ -192,6 +237,41 @@ void probes_remove(const struct probes *p)
 		tracefs_instance_file_append(NULL, UPROBE_EVENTS, line);
 		free(line);
 	}
+}
+
+/* --- what a hit says --- */
+
+bool probes_share_frames(const struct probe_place places[PROBE_ENDS])
+{
+	const struct probe_place *from = &places[PROBE_FROM], *to = &places[PROBE_TO];
+
+	return from->sites.has_frames && to->sites.has_frames && !from->at_return && to->at_return &&
+	       !strcmp(from->binary, to->binary) && !strcmp(from->name, to->name);
+}
+
+bool probe_hit_read(const struct probe_place *place, const struct trace_probe_hit *hit, struct request_stamp *out)
+{
+	const struct binary_sites *s = &place->sites;
+	const struct binary_site *site = (uint64_t)hit->site < s->count ? &s->list[hit->site] : NULL;
+	const uint64_t moved = site ? (uint64_t)hit->ip - site->address : 0, clue = (uint64_t)hit->clue - moved;
+
+	if (!site || (site->clue == CLUE_FLAGS && !code_is_taken(site->condition, (uint64_t)hit->clue)) ||
+	    (site->clue == CLUE_TARGET && binary_sites_have(s, clue)))
+		return false;
+	*out = (struct request_stamp){.time = hit->time,
+				      .id = (uint64_t)hit->id,
+				      .tid = hit->tid,
+				      .is_again = site->is_again,
+				      .is_inner = site->clue == CLUE_CALLER && binary_sites_have(s, clue - 1),
+				      .is_joint = site->is_joint,
+				      .task = (uint32_t)hit->tid,
+				      .frame = (uint64_t)(hit->frame + site->frame_offset)};
+	/* A goroutine's stack may move meanwhile, but not within itself. */
+	if (s->is_go) {
+		out->task = (uint64_t)hit->task;
+		out->frame = (uint64_t)hit->top - out->frame;
+	}
+	return true;
 }
 
 /* --- what probes cost --- */

@@ -13,6 +13,8 @@
 
 struct clock_conversion;
 struct err;
+struct request_stamp;
+struct trace_probe_hit;
 
 enum probe_end { PROBE_FROM, PROBE_TO, PROBE_ENDS };
 
@@ -21,6 +23,7 @@ extern const char *const probe_events[PROBE_ENDS]; /* their names as events */
 /* BINARY:FUNCTION, BINARY:0xADDRESS, both also with %return; or BINARY:PROVIDER:NAME. */
 struct probe_place {
 	char *binary; /* its whole path */
+	char *name;   /* of the function, without %return */
 	struct binary_sites sites;
 	bool at_return, is_usdt;
 };
@@ -38,6 +41,12 @@ void probe_place_free(struct probe_place *p);
 
 /* `id`: the register, or the number of the argument, that tells requests apart; NULL: nothing does. Not enabled yet. */
 int probes_add(const struct probe_place places[PROBE_ENDS], const char *id, struct probes *out, struct err *e);
+
+/* Are they where one function begins and where it ends, so that its frame tells which end is of which beginning? */
+bool probes_share_frames(const struct probe_place places[PROBE_ENDS]);
+
+/* What a hit says of a request. False: nothing, as the program only passed there. */
+bool probe_hit_read(const struct probe_place *place, const struct trace_probe_hit *hit, struct request_stamp *out);
 
 /* After all instances that enabled them are gone. */
 void probes_remove(const struct probes *p);

@@ -63,7 +63,9 @@ struct program_run {
 	int64_t throttled; /* how often that had used up its quota until then */
 	pid_t pid;
 	bool is_ended;
-	int status;
+	int status, signal;	  /* signal: of which it died; 0: it did not */
+	struct trace_death death; /* likewise, of it or a process of its own */
+	uint64_t bodies;	  /* which of a function's were begun; a bit each, from 63 on the last one */
 };
 
 /* --- the program --- */
@@ -150,6 +152,24 @@ static int start_program(struct program_run *p, int memory, struct err *e)
 	return 0;
 }
 
+/* What has died stays listed until its parent asks how. */
+static bool is_alive(pid_t pid)
+{
+	char path[64], *text = NULL, *name_end;
+	size_t size;
+	bool is_dead;
+
+	if (kill(pid, 0) && errno == ESRCH)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (fs_read_followed(path, 1 << 12, &text, &size, NULL))
+		return kill(pid, 0) == 0 || errno != ESRCH;
+	name_end = strrchr(text, ')');
+	is_dead = name_end && (!strncmp(name_end, ") Z", 3) || !strncmp(name_end, ") X", 3));
+	free(text);
+	return !is_dead;
+}
+
 static void look_at_program(struct program_run *p)
 {
 	int status;
@@ -157,13 +177,14 @@ static void look_at_program(struct program_run *p)
 	if (p->is_ended)
 		return;
 	if (!p->request->command) {
-		p->is_ended = kill(p->pid, 0) && errno == ESRCH;
+		p->is_ended = !is_alive(p->pid);
 		return;
 	}
 	if (waitpid(p->pid, &status, WNOHANG) != p->pid)
 		return;
 	p->is_ended = true;
 	p->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	p->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
 static void pause_ms(unsigned ms)
@@ -186,7 +207,7 @@ static void end_program(struct program_run *p)
 		pause_ms(PAUSE_MS);
 		look_at_program(p);
 	}
-	p->status = 0; /* it did what it was told */
+	p->status = p->signal = 0; /* it did what it was told */
 	if (!p->is_ended) {
 		kill(p->pid, SIGKILL);
 		p->status = spawn_await(p->pid);
@@ -337,9 +358,18 @@ static int start_traces(struct program_run *p, struct err *e)
 static void take_hit(void *context, const struct trace_probe_hit *hit)
 {
 	struct program_run *p = context;
+	const enum probe_end end = strcmp(hit->event, probe_events[PROBE_TO]) ? PROBE_FROM : PROBE_TO;
+	struct request_stamp stamp;
 
-	request_stamps_add(&p->stamps, &(struct request_stamp){hit->time, (uint64_t)hit->id, hit->tid,
-							       !strcmp(hit->event, probe_events[PROBE_TO])});
+	if (!probe_hit_read(&p->places[end], hit, &stamp))
+		return;
+	stamp.is_end = end == PROBE_TO;
+	if (end == PROBE_FROM) {
+		const unsigned body = p->places[end].sites.list[hit->site].body;
+
+		p->bodies |= UINT64_C(1) << (body < 63 ? body : 63);
+	}
+	request_stamps_add(&p->stamps, &stamp);
 }
 
 static int read_traces(struct program_run *p, struct err *e)
@@ -366,6 +396,7 @@ static int read_traces(struct program_run *p, struct err *e)
 		json_object_set_new(p->about, "throttled", json_integer(count_throttled(p)));
 		json_object_set_new(p->about, "probes_ns", json_integer(p->probes_ns));
 	}
+	p->death = program.death;
 	trace_threads_free(&program.threads);
 	free(threads);
 	return rc;
@@ -379,7 +410,8 @@ static void measure_until_end(struct program_run *p, struct err *e)
 	const int64_t begin = run_now(p);
 	int64_t now = begin;
 
-	while (!e->status && !p->is_ended && !*q->interrupted && (!q->for_ns || now - begin < q->for_ns)) {
+	while (!e->status && !p->is_ended && !*q->interrupted && (!q->for_ns || now - begin < q->for_ns) &&
+	       p->stamps.count < REQUEST_STAMPS_MOST) {
 		pause_ms(PAUSE_MS);
 		if (p->memory)
 			stamp_memory_take(p->memory, &p->conversion, &p->stamps);
@@ -393,6 +425,12 @@ static void measure_until_end(struct program_run *p, struct err *e)
 		stamp_memory_take(p->memory, &p->conversion, &p->stamps);
 		p->stamps_lost = stamp_memory_lost(p->memory);
 		p->threads_lost = stamp_memory_threads_lost(p->memory);
+	}
+	if (p->memory && p->stamps.count == REQUEST_STAMPS_MOST) {
+		p->stamps.left = 0;
+		fprintf(stderr,
+			"kblat: after %.1f s there are %u stamps, and more are not kept: the measurement ends\n",
+			(double)(now - begin) / 1e9, REQUEST_STAMPS_MOST);
 	}
 }
 
@@ -412,6 +450,21 @@ static int open_memory(struct program_run *p, int *fd, struct err *e)
 	return p->request->stamps ? stamp_memory_open(&p->memory, fd, e) : 0;
 }
 
+/* What a place's probes do not see. */
+static void warn_of_place(const struct probe_place *place)
+{
+	const struct binary_sites *s = &place->sites;
+
+	if (s->missing)
+		fprintf(stderr,
+			"kblat: %s: %zu of %zu places of this function cannot be probed (%s): the run will not be "
+			"valid, as "
+			"the requests there are missing\n",
+			place->name, s->missing, s->missing + s->count, s->why);
+	if (*s->notice)
+		fprintf(stderr, "kblat: %s is left by a jump%s: there its requests end\n", place->name, s->notice);
+}
+
 static int find_probes(struct program_run *p, struct err *e)
 {
 	const char *const texts[PROBE_ENDS] = {p->request->from, p->request->to};
@@ -427,6 +480,9 @@ static int find_probes(struct program_run *p, struct err *e)
 	if (!rc)
 		probes_remove(&p->probes);
 	*p->probes.system = '\0';
+	for (enum probe_end end = probes_share_frames(p->places) ? PROBE_TO : PROBE_FROM; !rc && end < PROBE_ENDS;
+	     end++)
+		warn_of_place(&p->places[end]);
 	return rc;
 }
 
@@ -445,6 +501,22 @@ static int set_probes(struct program_run *p, struct err *e)
 			(double)p->probes_ns / 1000, (double)(PROBES_LEAST * p->probes_ns) / 1000);
 	rundir_log(&p->dir, "probes", json_pack("{s:I}", "probes_ns", (json_int_t)p->probes_ns));
 	return probes_add(p->places, p->request->id, &p->probes, e);
+}
+
+/* More than one ran of those among which a function was chosen when the program was loaded: which one was? */
+static bool are_several(const struct program_run *p)
+{
+	return p->places[PROBE_FROM].sites.is_chosen && p->bodies & (p->bodies - 1);
+}
+
+static void warn_of_chosen(const struct program_run *p)
+{
+	if (are_several(p))
+		fprintf(stderr,
+			"kblat: %s is chosen among several functions when the program is loaded, of which more than "
+			"one ran, "
+			"as others call them by their names: give the address of the one that is meant\n",
+			p->places[PROBE_FROM].name);
 }
 
 static void warn_of_probes(const struct program_run *p)
@@ -489,22 +561,49 @@ static int measure_program(struct program_run *p, struct err *e)
 	return rc ? rc : e->status ? -EIO : 0;
 }
 
+/* --- how it ended --- */
+
+/* Whoever measures ends a program that it has started: what came then is no death. */
+static void say_of_death(const struct program_run *p, char *out, size_t size)
+{
+	const int signal = p->death.signal && trace_signal_is_fault(p->death.signal) ? p->death.signal
+			   : p->signal						     ? p->signal
+			   : p->death.tid == p->pid				     ? p->death.signal
+										     : 0;
+
+	*out = '\0';
+	if (!p->request->from || !signal || (*p->request->interrupted && !trace_signal_is_fault(signal)))
+		return;
+	snprintf(out, size, "the program died by signal %d (%s) while probes were in it", signal, strsignal(signal));
+}
+
 /* --- requests --- */
+
+static enum request_match how_to_match(const struct program_run *p)
+{
+	const struct program_run_request *q = p->request;
+
+	if (q->from && probes_share_frames(p->places))
+		return MATCH_FRAME;
+	return q->from && (!q->id || p->places[PROBE_TO].at_return) ? MATCH_THREAD : MATCH_ID;
+}
 
 static int find_requests(struct program_run *p, struct err *e)
 {
 	const struct program_run_request *q = p->request;
+	char died[160];
 	int rc = 0;
 
 	if (q->file)
 		rc = requests_read(q->file, &p->conversion, p->mono, &p->requests, e);
 	else
-		p->requests = requests_match(&p->stamps, q->from && (!q->id || p->places[PROBE_TO].at_return));
+		p->requests = requests_match(&p->stamps, how_to_match(p));
 	if (rc || p->requests.count)
 		return rc;
+	say_of_death(p, died, sizeof(died));
 	return err_set(e, -ENODATA, STATUS_FAILED, q->command ? q->command[0] : "the program", NULL,
-		       "no request was seen (%zu began and did not end, %zu ended and had not begun)%s",
-		       p->requests.open, p->requests.strange,
+		       "%s%sno request was seen (%zu began and did not end, %zu ended and had not begun)%s", died,
+		       *died ? "; " : "", p->requests.open, p->requests.strange,
 		       q->stamps ? ": does it include kblat_stamp.h, and call kblat_begin() and kblat_end()?"
 		       : q->from ? ": was it called meanwhile?"
 				 : "");
@@ -554,12 +653,21 @@ static long write_requests(const struct program_run *p, const char *dir, request
 	return rc ? rc : (long)count;
 }
 
+/* Of one function, both ends miss the same. */
+static size_t places_missing(const struct program_run *p)
+{
+	const size_t from = p->places[PROBE_FROM].sites.missing, to = p->places[PROBE_TO].sites.missing;
+
+	return (probes_share_frames(p->places) ? (from > to ? from : to) : from + to) + are_several(p);
+}
+
 static json_t *count_requests(const struct program_run *p, size_t written)
 {
-	return json_pack("{s:i, s:{s:I, s:I, s:I, s:I, s:I, s:i}, s:{}}", "schema", 1, "source", "posted",
+	return json_pack("{s:i, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:i}, s:{}}", "schema", 1, "source", "posted",
 			 (json_int_t)written, "requests_open", (json_int_t)p->requests.open, "requests_strange",
-			 (json_int_t)p->requests.strange, "stamps_lost", (json_int_t)p->stamps_lost, "threads_lost",
-			 (json_int_t)p->threads_lost, "program_failures", p->is_ended && p->status, "sink");
+			 (json_int_t)p->requests.strange, "stamps_lost", (json_int_t)(p->stamps_lost + p->stamps.left),
+			 "threads_lost", (json_int_t)p->threads_lost, "places_missing", (json_int_t)places_missing(p),
+			 "program_failures", p->is_ended && p->status, "sink");
 }
 
 static int write_events(struct program_run *p, const char *dir, struct err *e)
@@ -710,6 +818,7 @@ static int finish_directory(struct program_run *p, struct program_run_result *re
 					      .valid = summary->valid,
 					      .requests = p->requests.count,
 					      .status = p->is_ended ? p->status : 0};
+	say_of_death(p, result->died, sizeof(result->died));
 	seal_free_summary(summary);
 	return 0;
 }
@@ -745,8 +854,10 @@ int program_run(const struct program_run_request *request, struct program_run_re
 	if (!rc) {
 		keep_program_state(&p, "before");
 		rc = measure_program(&p, e) ?: find_requests(&p, e) ?: finish_directory(&p, result, e);
-		if (!rc)
+		if (!rc) {
 			warn_of_probes(&p);
+			warn_of_chosen(&p);
+		}
 	}
 	if (rc && p.dir.path)
 		fs_remove_tree(p.dir.path, NULL);

@@ -39,7 +39,8 @@ struct program_run_result {
 	char *path; /* of the run directory; the caller frees */
 	bool valid;
 	size_t requests;
-	int status; /* of the program, as of spawn_await(); 0 if it goes on */
+	int status;	/* of the program, as of spawn_await(); 0 if it goes on */
+	char died[160]; /* that it died by a signal while probes were in it; "": it did not */
 };
 
 /* Nothing is left behind if it fails: no run directory, no probe, no process that it started. */

@@ -16,6 +16,10 @@
 
 void request_stamps_add(struct request_stamps *s, const struct request_stamp *stamp)
 {
+	if (s->count == REQUEST_STAMPS_MOST) {
+		s->left++;
+		return;
+	}
 	s->list = grow_or_abort(s->list, s->count, sizeof(*s->list));
 	s->list[s->count++] = *stamp;
 }
@@ -51,19 +55,26 @@ struct open_begins {
 	size_t size;	/* a power of two */
 	struct open_begin *list;
 	size_t count, open;
-	bool by_thread;
+	enum request_match how;
+	const struct request_stamp **again; /* of frames that go on with their next stamp: a few, if any */
+	size_t again_count;
 };
 
 static uint64_t request_key(const struct open_begins *o, const struct request_stamp *s)
 {
-	return o->by_thread || !s->id ? (uint64_t)(uint32_t)s->tid : s->id;
+	return o->how == MATCH_FRAME ? s->frame : o->how == MATCH_THREAD || !s->id ? s->task : s->id;
+}
+
+static bool is_same_frame(const struct request_stamp *a, const struct request_stamp *b)
+{
+	return a->task == b->task && a->frame == b->frame;
 }
 
 static bool is_same_request(const struct open_begins *o, const struct request_stamp *a, const struct request_stamp *b)
 {
-	if (o->by_thread)
-		return a->tid == b->tid;
-	return a->id == b->id && (a->id || a->tid == b->tid);
+	if (o->how == MATCH_FRAME)
+		return is_same_frame(a, b);
+	return o->how == MATCH_THREAD ? a->task == b->task : a->id == b->id && (a->id || a->task == b->task);
 }
 
 static size_t *open_place(const struct open_begins *o, const struct request_stamp *s)
@@ -79,7 +90,7 @@ static void open_add(struct open_begins *o, const struct request_stamp *s)
 
 	o->list[o->count] = (struct open_begin){s, *place};
 	*place = ++o->count;
-	o->open++;
+	o->open += !s->is_inner;
 }
 
 /* The last open begin that this end belongs to, which is closed; NULL: there is none. */
@@ -94,14 +105,54 @@ static const struct request_stamp *open_take(struct open_begins *o, const struct
 	const struct open_begin *found = &o->list[*link - 1];
 
 	*link = found->next;
-	o->open--;
+	o->open -= !found->stamp->is_inner;
 	return found->stamp;
 }
 
-struct program_requests requests_match(struct request_stamps *s, bool by_thread)
+#define AGAIN_MOST 64
+
+/* Does it only repeat one that was seen? */
+static bool stamp_repeats(struct open_begins *o, const struct request_stamp *s)
+{
+	for (size_t i = 0; i < o->again_count; i++)
+		if (is_same_frame(o->again[i], s) && o->again[i]->is_end == s->is_end) {
+			o->again[i] = o->again[--o->again_count];
+			return true;
+		}
+	return false;
+}
+
+static void note_again(struct open_begins *o, const struct request_stamp *s)
+{
+	stamp_repeats(o, s);
+	if (o->again_count == AGAIN_MOST) /* their stamps were lost */
+		o->again_count = 0;
+	o->again = grow_or_abort(o->again, o->again_count, sizeof(*o->again));
+	o->again[o->again_count++] = s;
+}
+
+static void match_begin(struct open_begins *o, const struct request_stamp *stamp, struct program_requests *found)
+{
+	const struct request_stamp *left = o->how == MATCH_FRAME ? open_take(o, stamp) : NULL;
+
+	found->open += left && !left->is_inner;
+	if (!stamp->is_inner || o->how == MATCH_FRAME)
+		open_add(o, stamp);
+}
+
+static void match_end(struct open_begins *o, const struct request_stamp *stamp, struct program_requests *found)
+{
+	const struct request_stamp *begin = open_take(o, stamp);
+
+	found->strange += !begin && !stamp->is_joint;
+	if (begin && !begin->is_inner)
+		found->list[found->count++] = (struct program_request){begin->time, stamp->time, stamp->tid, begin->id};
+}
+
+struct program_requests requests_match(struct request_stamps *s, enum request_match how)
 {
 	struct program_requests found = {.list = or_abort(calloc(s->count / 2 + 1, sizeof(*found.list)))};
-	struct open_begins o = {.size = 1024, .by_thread = by_thread};
+	struct open_begins o = {.size = 1024, .how = how};
 
 	while (o.size < s->count)
 		o.size *= 2;
@@ -110,19 +161,19 @@ struct program_requests requests_match(struct request_stamps *s, bool by_thread)
 	if (s->count)
 		qsort(s->list, s->count, sizeof(*s->list), by_stamp_time);
 	for (size_t i = 0; i < s->count; i++) {
-		const struct request_stamp *stamp = &s->list[i], *begin;
+		const struct request_stamp *stamp = &s->list[i];
 
-		if (!stamp->is_end) {
-			open_add(&o, stamp);
+		if (stamp->is_again)
+			note_again(&o, stamp);
+		else if (stamp->frame && stamp_repeats(&o, stamp))
 			continue;
-		}
-		begin = open_take(&o, stamp);
-		found.strange += !begin;
-		if (begin)
-			found.list[found.count++] =
-			    (struct program_request){begin->time, stamp->time, stamp->tid, begin->id};
+		else if (stamp->is_end)
+			match_end(&o, stamp, &found);
+		else
+			match_begin(&o, stamp, &found);
 	}
-	found.open = o.open;
+	found.open += o.open;
+	free(o.again);
 	free(o.places);
 	free(o.list);
 	qsort(found.list, found.count, sizeof(*found.list), by_beginning);
@@ -189,7 +240,8 @@ static void take_ring(struct stamp_memory *m, unsigned number, const struct cloc
 		const struct kblat_stamp s = r->entries[at % KBLAT_STAMP_ENTRIES];
 
 		request_stamps_add(to, &(struct request_stamp){clock_to_ns(c, (int64_t)(s.ticks & ~KBLAT_STAMP_END)),
-							       s.id, tid, (s.ticks & KBLAT_STAMP_END) != 0});
+							       s.id, tid, (s.ticks & KBLAT_STAMP_END) != 0,
+							       .task = (uint32_t)tid});
 	}
 	m->read[number] = at;
 	__atomic_store_n(&r->read, at, __ATOMIC_RELEASE);

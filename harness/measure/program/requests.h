@@ -18,11 +18,21 @@ struct request_stamp {
 	uint64_t id;  /* 0: none */
 	int32_t tid;
 	bool is_end;
+	/* Of probes. */
+	bool
+	    is_again; /* the next one of this frame, which is a begin or an end as this one, only repeats the one before */
+	bool is_inner;	/* a begin within its request: neither it nor its end is one */
+	bool is_joint;	/* an end at which others pass, too */
+	uint64_t task;	/* who serves it: the thread, or what runs on threads (goroutines) */
+	uint64_t frame; /* of a task: the call of a function, while it lasts; 0: not known */
 };
+
+#define REQUEST_STAMPS_MOST (4u << 20) /* 300 MB, until they are matched */
 
 struct request_stamps {
 	struct request_stamp *list;
 	size_t count;
+	uint64_t left; /* those beyond the limit */
 };
 
 void request_stamps_add(struct request_stamps *s, const struct request_stamp *stamp);
@@ -40,12 +50,19 @@ struct program_requests {
 	size_t strange; /* ended, and had not begun */
 };
 
+/* What an end has in common with its begin. */
+enum request_match {
+	MATCH_ID,     /* the ID, in any thread; without one, the thread */
+	MATCH_THREAD, /* IDs only tell what a request was */
+	MATCH_FRAME,  /* it is of the same call of a function */
+};
+
 /*
- * Sorts the stamps by time, and matches them. An end with an ID belongs to the last open begin with it, of any thread; one
- * without to the last open begin of its thread, so that requests may be nested. `by_thread`: IDs only tell what a
- * request was. Free with free(list).
+ * Sorts the stamps by time, and matches them: an end belongs to the last open begin with which it has that in common, so
+ * that requests may be nested. A frame that begins once more was left meanwhile, by an exception or the like: that request
+ * never ended, and is counted as open. Free with free(list).
  */
-struct program_requests requests_match(struct request_stamps *s, bool by_thread);
+struct program_requests requests_match(struct request_stamps *s, enum request_match how);
 
 /* --- memory that a program writes --- */
 

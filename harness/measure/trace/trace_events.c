@@ -1,6 +1,7 @@
 #include "measure/trace/trace_events.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +251,39 @@ static int keep_birth(const struct record *r, const struct event_row *row)
 	return 0;
 }
 
+/* Not handled, and none of those that are then ignored, stop a process, or let it go on. */
+static bool is_deadly(int64_t signal, int64_t handler)
+{
+	static const int others[] = {SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (signal == others[i])
+			return false;
+	return signal > 0 && !handler; /* SIG_DFL */
+}
+
+bool trace_signal_is_fault(int signal)
+{
+	static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		if (signal == faults[i])
+			return true;
+	return false;
+}
+
+static int keep_death(const struct record *r, const struct event_row *row)
+{
+	const int64_t signal = record_number(r, "sig");
+	struct trace_death *death = r->reader->program ? &r->reader->program->death : NULL;
+
+	(void)row;
+	if (death && is_deadly(signal, record_number(r, "sa_handler")) &&
+	    (!death->signal || (trace_signal_is_fault((int)signal) && !trace_signal_is_fault(death->signal))))
+		*death = (struct trace_death){(int)signal, tep_data_pid(r->event->tep, r->record)};
+	return 0;
+}
+
 /* Why the thread left the CPU: the states of fs/proc/array.c; the bit above them means that it was
  * preempted. */
 static enum trace_kind kind_of_leaving(int64_t state)
@@ -308,6 +342,7 @@ static int keep_switch(const struct record *r, const struct event_row *row)
 /* --- the table --- */
 
 #define BIRTHS	      "task"
+#define DEATHS	      "signal"
 #define CALLS	      "raw_syscalls"
 #define FAULTS	      "exceptions"
 #define CALLS_FILTER  "events/" CALLS "/filter"
@@ -348,6 +383,7 @@ static const struct event_row event_rows[] = {
     {"sched", "sched_waking", TRACE_WOKEN, NULL, keep_wakeup},
     {"sched", "sched_migrate_task", TRACE_MOVED, NULL, keep_moved},
     {BIRTHS, "task_newtask", TRACE_OWN, NULL, keep_birth},
+    {DEATHS, "signal_deliver", TRACE_OWN, NULL, keep_death},
     {FAULTS, "page_fault_user", TRACE_FAULT, NULL, keep_fault},
     {FAULTS, "page_fault_kernel", TRACE_FAULT, NULL, keep_fault},
     {"mce", "mce_record", TRACE_MACHINE_CHECK, NULL, keep_named},
@@ -357,8 +393,8 @@ static const struct event_row event_rows[] = {
     {CALLS, "sys_exit", TRACE_CALL_EXIT, NULL, keep_call},
 };
 
-const char *const trace_event_systems[] = {"irq_vectors", "irq",  "ipi", "timer", "workqueue", "nmi", "sched",
-					   BIRTHS,	  FAULTS, "mce", "power", CALLS,       NULL};
+const char *const trace_event_systems[] = {"irq_vectors", "irq",  "ipi",  "timer", "workqueue", "nmi", "sched",
+					   BIRTHS,	  DEATHS, FAULTS, "mce",   "power",	CALLS, NULL};
 
 #define ROWS (sizeof(event_rows) / sizeof(event_rows[0]))
 
@@ -393,7 +429,7 @@ void trace_events_follow(struct tracefs_instance *instance, const pid_t *own, si
 static bool row_is_in(const struct event_row *row, enum trace_set set)
 {
 	const bool is_call = !strcmp(row->system, CALLS), is_fault = !strcmp(row->system, FAULTS),
-		   is_birth = !strcmp(row->system, BIRTHS);
+		   is_birth = !strcmp(row->system, BIRTHS) || !strcmp(row->system, DEATHS);
 
 	switch (set) {
 	case TRACE_SET_PROGRAM:
@@ -440,7 +476,10 @@ int trace_events_keep(struct trace_reader *r, const struct tep_event *event, str
 	if (program && program->probes && !strcmp(event->system, program->probes)) {
 		program->take(program->context,
 			      &(struct trace_probe_hit){event->name, time, tep_data_pid(event->tep, record),
-							record_number(&one, "id")});
+							record_number(&one, "id"), record_number(&one, "site"),
+							record_number(&one, "frame"), record_number(&one, "clue"),
+							record_number(&one, "task"), record_number(&one, "top"),
+							record_number(&one, "__probe_ip")});
 		return 0;
 	}
 	row = row_of(event);

@@ -49,8 +49,18 @@ struct trace_probe_hit {
 	const char *event; /* its name */
 	int64_t time;	   /* as other events' */
 	pid_t tid;
-	int64_t id; /* its field "id"; 0: it has none */
+	/* Fields of these names; 0: it has none. `ip`: the address of the instruction. */
+	int64_t id, site, frame, clue, task, top, ip;
 };
+
+/* A thread of a traced program that got a signal of which its process dies. */
+struct trace_death {
+	int signal; /* 0: none has */
+	pid_t tid;
+};
+
+/* One that a process gets for what its own code does. */
+bool trace_signal_is_fault(int signal);
 
 /* A traced program, whose events name its threads. */
 struct trace_program {
@@ -58,6 +68,7 @@ struct trace_program {
 	const char *probes;	      /* the system of its probes; NULL: there are none */
 	void (*take)(void *context, const struct trace_probe_hit *hit);
 	void *context;
+	struct trace_death death; /* the first, but rather one by a fault */
 	/* for each CPU the names of the task that runs, and of the interrupt and the softirq that ran last; NULL: not yet */
 	int64_t *running, *interrupt, *softirq;
 };
