@@ -12,10 +12,9 @@ const struct cli_command cmd_index_cli = {
     .details =
 	"Reads the runs below DIR (three levels deep, without following links) and writes " INDEX_FILE
 	" there: tables of runs, points, settings, metrics and the machine's state, for any SQLite client "
-	"(docs/runs.md). Only runs that are new or have changed are read. kblat report DIR also updates the index, "
+	"(docs/runs.md). Unless all of them are in it unchanged, it is made anew. kblat report DIR also does that, "
 	"and kblat history reads it if it is current.\n\n"
-	"Everything in the index comes from the run directories. It can be deleted at any time, and is rebuilt if it "
-	"is damaged.\n\n"
+	"Everything in the index comes from the run directories. It can be deleted at any time.\n\n"
 	"Exit status: 0 the index is current, 1 it could not be written, 2 bad input.",
     .min_args = 1,
     .max_args = 1,
@@ -46,7 +45,7 @@ enum status cmd_index(int argc, char **argv, struct err *e)
 {
 	bool anew = false, json = false, help;
 	const struct cli_flag flags[] = {
-	    {"anew", CLI_FLAG, &anew, NULL, "read all runs again, including those already in the index", 0, 0},
+	    {"anew", CLI_FLAG, &anew, NULL, "make it anew in any case", 0, 0},
 	    {"json", CLI_FLAG, &json, NULL, "print JSON", 0, 0},
 	    {.name = NULL},
 	};

@@ -14,8 +14,6 @@
 #include "common/lock_holder.h"
 #include "common/or_abort.h"
 
-#define LARGEST ((sqlite3_int64)2000 << 20) /* SQLite allocates nothing of 2 GiB or more */
-
 /* --- schema --- */
 
 /* "kbix". Changes of the tables increment the version, so that indexes are made again. */
@@ -95,28 +93,6 @@ static bool index_schema_is(sqlite3 *db)
 {
 	return has_number(db, "PRAGMA application_id", IDENTITY) && has_number(db, "PRAGMA user_version", VERSION) &&
 	       has_objects(db);
-}
-
-int index_schema_clean(sqlite3 *db)
-{
-	static const char *const orphans[] = {
-	    /* Paths by which no row can be found. */
-	    "DELETE FROM unreadable WHERE typeof(path) <> 'text' OR instr(path, char(0))",
-	    "DELETE FROM documents WHERE run NOT IN (SELECT id FROM runs)",
-	    "DELETE FROM points WHERE run NOT IN (SELECT id FROM runs)",
-	    "DELETE FROM metrics WHERE run NOT IN (SELECT id FROM runs)",
-	    "DELETE FROM run_states WHERE run NOT IN (SELECT id FROM runs)",
-	    "DELETE FROM setting_sets WHERE id NOT IN (SELECT setting_set FROM points WHERE setting_set IS NOT NULL)",
-	    "DELETE FROM setting_values WHERE setting_set NOT IN (SELECT id FROM setting_sets)",
-	    ("DELETE FROM states WHERE id NOT IN (SELECT state FROM run_states WHERE state IS NOT NULL UNION "
-	     "SELECT base FROM states JOIN run_states ON state = id WHERE base IS NOT NULL)"),
-	    "DELETE FROM state_values WHERE state NOT IN (SELECT id FROM states)",
-	};
-	int rc = SQLITE_OK;
-
-	for (size_t i = 0; i < sizeof(orphans) / sizeof(orphans[0]) && rc == SQLITE_OK; i++)
-		rc = sqlite3_exec(db, orphans[i], NULL, NULL, NULL);
-	return rc;
 }
 
 /* --- reading --- */
@@ -247,83 +223,20 @@ int index_file_lock(const char *dir, int *lock, struct err *e)
 	return err_sys(e, rc, dir, "lock the folder");
 }
 
-/* The bytes of the existing index, for SQLite to own. 0; -EBADMSG, without a message, if it is none of ours; or an
- * error. */
-static int read_bytes(const char *path, unsigned char **data, sqlite3_int64 *size, struct err *e)
-{
-	struct stat st;
-	int fd = fs_open(path, 0), rc = fd < 0 ? fd : fstat(fd, &st) ? -errno : 0;
-	sqlite3_int64 got = 0;
-
-	if (!rc && st.st_size > LARGEST) {
-		close(fd);
-		return -EBADMSG;
-	}
-	*data = rc ? NULL : or_abort(sqlite3_malloc64((sqlite3_uint64)st.st_size + 1));
-	while (!rc && got < st.st_size) {
-		ssize_t n = pread(fd, *data + got, (size_t)(st.st_size - got), got);
-
-		if (n == 0)
-			break;
-		rc = n < 0 ? -errno : 0;
-		got += n;
-	}
-	*size = got;
-	if (fd >= 0)
-		close(fd);
-	if (!rc)
-		return 0;
-	sqlite3_free(*data);
-	return err_sys(e, rc, path, "read the index");
-}
-
-/* Put the existing index in the place of the empty database. */
-static int take_existing(struct index *ix, struct err *e)
-{
-	sqlite3_int64 size, most = LARGEST;
-	unsigned char *data;
-	int rc = read_bytes(ix->path, &data, &size, e);
-
-	if (rc)
-		return rc;
-	if (sqlite3_deserialize(ix->db, "main", data, size, size,
-				SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE) != SQLITE_OK)
-		return -EBADMSG;
-	sqlite3_file_control(ix->db, "main", SQLITE_FCNTL_SIZE_LIMIT, &most);
-	return 0;
-}
-
-static bool is_sound(sqlite3 *db)
-{
-	sqlite3_stmt *s = NULL;
-	bool sound = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &s, NULL) == SQLITE_OK &&
-		     sqlite3_step(s) == SQLITE_ROW && !strcmp(index_sql_text(s, 0), "ok");
-
-	sqlite3_finalize(s);
-	return sound;
-}
-
 /* What is written stays in memory until it is complete: SQLite looks for journals beside a file, and one that somebody
  * has put there can make it change or delete any file of the caller. */
-static int open_in_memory(struct index *ix, bool anew, struct err *e)
+static int open_in_memory(struct index *ix, struct err *e)
 {
-	int rc = open_database(ix, ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY) == SQLITE_OK
-		     ? 0
-		     : index_sql_failed(ix, e);
+	int rc = open_database(ix, ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY);
 
-	if (!rc && !anew)
-		rc = take_existing(ix, e);
-	if (rc)
-		return rc;
-	rc = sqlite3_exec(ix->db, "PRAGMA journal_mode = OFF; BEGIN", NULL, NULL, NULL);
-	if (rc == SQLITE_OK && !anew)
-		return index_schema_is(ix->db) && is_sound(ix->db) ? 0 : -EBADMSG;
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(ix->db, "PRAGMA journal_mode = OFF; BEGIN", NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
 		rc = index_schema_make(ix->db);
-	return rc == SQLITE_OK ? 0 : anew ? index_sql_failed(ix, e) : -EBADMSG;
+	return rc == SQLITE_OK ? 0 : index_sql_failed(ix, e);
 }
 
-int index_file_begin(struct index_writer *w, const char *dir, bool anew, mode_t mode, struct err *e)
+int index_file_begin(struct index_writer *w, const char *dir, mode_t mode, struct err *e)
 {
 	int rc;
 
@@ -331,10 +244,8 @@ int index_file_begin(struct index_writer *w, const char *dir, bool anew, mode_t 
 				   .temporary = fs_path("%s/." INDEX_FILE ".tmp", dir),
 				   .mode = mode};
 	rc = check_place(w->index.path, e);
-	anew |= rc == -ENOENT;
-	if (rc == -ENOENT)
-		rc = 0;
-	rc = rc ?: open_in_memory(&w->index, anew, e);
+	if (!rc || rc == -ENOENT)
+		rc = open_in_memory(&w->index, e);
 	if (rc)
 		index_file_abandon(w);
 	return rc;

@@ -1,6 +1,6 @@
 /*
  * The file of an index: kblat-index.sqlite in the folder whose runs it lists. It is never changed
- * in place, but replaced atomically by a changed copy. So readers need no lock, and a writer that
+ * but replaced atomically by a new one. So readers need no lock, and a writer that
  * is killed leaves the old file intact. Symbolic links are not followed, and no file beside it is
  * read: SQLite works on a copy in memory.
  *
@@ -34,24 +34,19 @@ bool index_file_is_missing(const char *dir);
  * on standard error, so that runs may have come or gone meanwhile; 0: nobody had it. */
 int index_file_lock(const char *dir, int *lock, struct err *e);
 
-/* A new index to be written, in memory until it is committed, with these permissions, less the umask: a
- * copy of the existing one, or empty if `anew`. The caller holds the lock until index_file_commit() or
- * index_file_abandon(). */
+/* A new index to be written, in memory until it is committed, with these permissions, less the umask. The caller holds
+ * the lock until index_file_commit() or index_file_abandon(). */
 struct index_writer {
 	struct index index;
 	char *temporary;
 	mode_t mode;
 };
-int index_file_begin(struct index_writer *w, const char *dir, bool anew, mode_t mode, struct err *e);
+int index_file_begin(struct index_writer *w, const char *dir, mode_t mode, struct err *e);
 
 /* Replace the index by the new file. Without this, closing leaves everything as it was. */
 int index_file_commit(struct index_writer *w, struct err *e);
 void index_file_abandon(struct index_writer *w);
 
 void index_file_close(struct index *ix);
-
-/* Delete rows that belong to no run in the index: of removed runs, or written by another program. SQLITE_OK or the
- * error. */
-int index_schema_clean(sqlite3 *db);
 
 #endif

@@ -115,39 +115,6 @@ static int add_points(struct index *ix, int64_t run, const struct run *r, struct
  * completely, as a base, and others as their differences from it.
  */
 
-static json_t *column_json(sqlite3_stmt *s, int column)
-{
-	switch (sqlite3_column_type(s, column)) {
-	case SQLITE_INTEGER:
-		return json_integer(sqlite3_column_int64(s, column));
-	case SQLITE_FLOAT:
-		return json_real(sqlite3_column_double(s, column));
-	case SQLITE_TEXT:
-		return json_string(index_sql_text(s, column));
-	default:
-		return json_null();
-	}
-}
-
-/* Load the base of an existing index. */
-static int load_base(struct index *ix, json_t *bases, const char *host, struct err *e)
-{
-	sqlite3_stmt *s = index_sql(ix, INDEX_FIND_BASE, "t", host);
-	int rc = index_sql_next(ix, s, e);
-	int64_t id = rc > 0 ? sqlite3_column_int64(s, 0) : 0;
-	json_t *keys;
-
-	sqlite3_reset(s);
-	if (rc <= 0)
-		return rc;
-	keys = json_object();
-	s = index_sql(ix, INDEX_STATE_VALUES, "i", id);
-	while ((rc = index_sql_next(ix, s, e)) > 0)
-		json_object_set_new(keys, index_sql_text(s, 0), column_json(s, 1));
-	json_object_set_new(bases, host, json_pack("{s:I, s:o}", "id", (json_int_t)id, "keys", keys));
-	return rc;
-}
-
 /* The differences from the base; null: the state does not have the key. */
 static json_t *difference(const json_t *base, const json_t *keys)
 {
@@ -199,12 +166,10 @@ static int add_beside(struct index *ix, json_t *bases, const char *host, const j
 static int index_state_add(struct index *ix, json_t *bases, int64_t run, const char *host, const json_t *keys,
 			   struct err *e)
 {
-	int rc = json_object_get(bases, host) ? 0 : load_base(ix, bases, host, e);
 	int64_t id = 0;
+	int rc = json_object_get(bases, host) ? add_beside(ix, bases, host, keys, &id, e)
+					      : add_base(ix, bases, host, keys, &id, e);
 
-	if (!rc)
-		rc = json_object_get(bases, host) ? add_beside(ix, bases, host, keys, &id, e)
-						  : add_base(ix, bases, host, keys, &id, e);
 	return rc ?: index_sql_do(ix, e, INDEX_ADD_RUN_STATE, "iti", run, host, id);
 }
 
@@ -281,14 +246,4 @@ int index_run_add(struct index *ix, json_t *bases, const char *full, const char 
 	rc = add_opened(ix, bases, &r, path, stamp, e);
 	run_close(&r);
 	return rc;
-}
-
-int index_run_remove(struct index *ix, int64_t run, const char *path, struct err *e)
-{
-	if (run < 0)
-		return index_sql_do(ix, e, INDEX_REMOVE_UNREADABLE, "t", path);
-	return index_sql_do(ix, e, INDEX_REMOVE_RUN, "i", run) ?: index_sql_do(ix, e, INDEX_REMOVE_POINTS, "i", run) ?:
-	       index_sql_do(ix, e, INDEX_REMOVE_METRICS, "i", run) ?:
-	       index_sql_do(ix, e, INDEX_REMOVE_DOCUMENTS, "i", run) ?:
-	       index_sql_do(ix, e, INDEX_REMOVE_STATES, "i", run);
 }

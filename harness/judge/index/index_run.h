@@ -18,8 +18,4 @@
 int index_run_add(struct index *ix, json_t *bases, const char *full, const char *path, const char *stamp,
 		  struct err *e);
 
-/* Remove all rows of a run, except for states, which other runs may share. `run`: -1 for one that
- * could not be read. */
-int index_run_remove(struct index *ix, int64_t run, const char *path, struct err *e);
-
 #endif

@@ -25,15 +25,7 @@ static const char *const texts[INDEX_STATEMENTS] = {
 	[INDEX_ADD_STATE] = "INSERT INTO states (host, base) VALUES (?, ?)",
 	[INDEX_ADD_STATE_VALUE] = "INSERT OR REPLACE INTO state_values VALUES (?, ?, ?)",
 	[INDEX_ADD_RUN_STATE] = "INSERT OR REPLACE INTO run_states VALUES (?, ?, ?)",
-	[INDEX_FIND_BASE] = "SELECT id FROM states WHERE host = ? AND base IS NULL ORDER BY id DESC LIMIT 1",
-	[INDEX_STATE_VALUES] = "SELECT key, value FROM state_values WHERE state = ?",
-	[INDEX_REMOVE_RUN] = "DELETE FROM runs WHERE id = ?",
-	[INDEX_REMOVE_POINTS] = "DELETE FROM points WHERE run = ?",
-	[INDEX_REMOVE_METRICS] = "DELETE FROM metrics WHERE run = ?",
-	[INDEX_REMOVE_DOCUMENTS] = "DELETE FROM documents WHERE run = ?",
-	[INDEX_REMOVE_STATES] = "DELETE FROM run_states WHERE run = ?",
-	[INDEX_REMOVE_UNREADABLE] = "DELETE FROM unreadable WHERE path = ?",
-	[INDEX_STAMPS] = "SELECT path, id, stamp FROM runs UNION ALL SELECT path, -1, stamp FROM unreadable",
+	[INDEX_STAMPS] = "SELECT path, stamp FROM runs UNION ALL SELECT path, stamp FROM unreadable",
 	[INDEX_COUNT_UNREADABLE] = "SELECT count(*) FROM unreadable",
 	[INDEX_RUNS] =
 		"SELECT id, path, experiment, title, status, valid, reason, started_utc, hosts, kernels, version, source_commit, "

@@ -11,13 +11,12 @@
 
 /* The outcome of an update. */
 struct index_changes {
-	/* runs in the index now; runs read this time; runs gone; runs that could not be read */
+	/* runs in the index now; runs read: all or none; runs gone; runs that could not be read */
 	size_t runs, read, removed, unreadable;
 	bool replaced; /* the old file was damaged, or not an index of this version */
 };
 
-/* Read the runs below `dir` that are new or have changed, and write the index if there were any.
- * `anew`: ignore the existing index. */
+/* Unless the index of `dir` is up to date: read all runs below it, and replace the index. `anew`: in any case. */
 int index_update(const char *dir, bool anew, struct index_changes *changes, struct err *e);
 
 /*
