@@ -323,7 +323,32 @@ quiet() {
 	assert_contains "$output" "left out in 1 run of BASE and 0 of NEW: 1 page fault"
 	edit new/*/summary.json 'd["points"][0].update(valid=False, reasons=["lost"])'
 	run -4 "$KBLAT" compare base --with new
-	assert_contains "$output" "undecided: no quantity could be compared"
+	assert_contains "$output" "p50 decides, but was not compared at point 0: too few boots or runs of an arm have valid values"
+}
+
+@test "a point that is valid in one arm only is not passed over, however alike the others are" {
+	local SOURCE_RUN
+	spec two <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 200, burst: 200}
+		matrix:
+		  - {size: [8, 64]}
+	YAML
+	run_with two
+	SOURCE_RUN=$run_dir
+	boots base between=0.001 within=0.001
+	boots new between=0.001 within=0.001 prefix=b
+	run -0 "$KBLAT" compare base --with new
+	edit new/*/summary.json 'd["points"][1].update(valid=False, reasons=["lost"])'
+	run -4 "$KBLAT" compare base --with new
+	assert_contains "$output" "p50 decides, but was not compared at point 1"
+	# In no arm: nobody asks.
+	edit base/*/summary.json 'd["points"][1].update(valid=False, reasons=["lost"])'
+	run -0 "$KBLAT" compare base --with new
+	# A quantity that was asked for.
+	run -0 "$KBLAT" compare base --with new --quantity p50 --quantity p99.9
+	edit new/*/summary.json 'd["points"][0]["metrics"]["lat_ns"].update(p99_9=None)'
+	run -4 "$KBLAT" compare base --with new --quantity p50 --quantity p99.9
+	assert_contains "$output" "p99.9 decides, but was not compared at point 0"
 }
 
 # bats test_tags=long

@@ -2,6 +2,7 @@
 # Samples of other programs as run directories (docs/import.md).
 
 load helper
+bats_require_minimum_version 1.5.0
 
 IMPORTS=$BATS_TEST_DIRNAME/../imports
 
@@ -134,16 +135,70 @@ imported() {
 	diff want <(imported)
 }
 
-@test "the width of a histogram's bins is the least margin of a comparison" {
+@test "no change is called harmless that the bins of a histogram could hide" {
 	local i
 	for ((i = 1; i <= 14; i++)); do
 		sed "s/^UNIT_USEC     :    0/UNIT_USEC     :    $i/; s/^HIST_TOTAL:.*/HIST_TOTAL: $((60 + i))/" "$IMPORTS/netperf.txt" >n$i
 		"$KBLAT" import netperf --out "$([ $((i % 2)) = 0 ] && echo base || echo new)" n$i
 	done
-	run "$KBLAT" compare base --with new --json
+	run -4 "$KBLAT" compare base --with new --json
 	echo "$output" >c.json
-	json c.json '[(q["margin_from"], round(q["margin"] / q["base"])) for q in d["points"][0]["quantities"] if q["quantity"].startswith("p50")]' >margin
-	assert_eq "$(cat margin)" "[('clock', 2)]"
+	json c.json '[(q["verdict"], round(q["step"] / q["base"]), round(q["margin_percent"])) for q in d["points"][0]["quantities"] if q["quantity"].startswith("p50")]' >margin
+	assert_eq "$(cat margin)" "[('undecided', 1, 2)]"
+}
+
+# arms_in FORMAT FACTOR [UNIT]: 7 runs in turn of a BASE around 12 us and of a NEW that takes FACTOR times as long, printed with FORMAT.
+arms_in() {
+	rm -rf base new
+	/usr/bin/python3 - "$1" "$2" "${3:-s}" <<-'PY'
+		import random, sys
+		rng = random.Random(4)
+		unit = {"s": 1e-6, "ms": 1e-3, "us": 1, "ns": 1e3}[sys.argv[3]]
+		for i in range(14):
+		    factor = float(sys.argv[2]) if i % 2 else 1
+		    with open(f"{i}.csv", "w") as out:
+		        print("latency", file=out)
+		        for _ in range(200):
+		            print(sys.argv[1] % (factor * rng.gauss(12.16, 0.05) * unit), file=out)
+	PY
+	for ((i = 0; i < 14; i++)); do
+		touch -d "2026-01-01 00:00:$i" $i.csv
+		"$KBLAT" import csv --unit "${3:-s}" --host h --boot b --out "$([ $((i % 2)) = 0 ] && echo base || echo new)" $i.csv >/dev/null
+	done
+}
+
+@test "numbers are known as finely as they are written, in any notation" {
+	local case format unit
+	for case in "%g s" "%.6e s" "%.5E s" "%.9f s" "%.6g ms" "%g us" "%.3f us" "%.4e ns" "%.0f ns"; do
+		read -r format unit <<<"$case"
+		arms_in "$format" 1.5 "$unit"
+		run -3 "$KBLAT" compare base --with new
+		assert_contains "$output" "is slower than BASE"
+		arms_in "$format" 1 "$unit"
+		run -0 "$KBLAT" compare base --with new --judge p50
+		assert_contains "$output" "is not slower than BASE (unknown, 7 runs): p50, p90 within 2 %"
+	done
+	# What the digits do not show is not called the same.
+	for case in "%.1g s" "%.1e s" "%.0f us" "%.5f s" "%.2f ms"; do
+		read -r format unit <<<"$case"
+		arms_in "$format" 1.02 "$unit"
+		run -4 "$KBLAT" compare base --with new --judge p50
+		assert_contains "$output" "its values are known in steps of "
+		assert_contains "$output" "not less than the margin of 2 %; --margin sets another"
+		arms_in "$format" 2.5 "$unit"
+		run -3 "$KBLAT" compare base --with new --judge p50
+	done
+}
+
+@test "a clock that is coarser than its digits hides no change" {
+	arms_in "%.0f000" 1.02 us
+	sed -i 's/^latency/latency_ns/' ./*.csv
+	rm -rf base new
+	for ((i = 0; i < 14; i++)); do
+		"$KBLAT" import csv --host h --boot b --out "$([ $((i % 2)) = 0 ] && echo base || echo new)" $i.csv >/dev/null
+	done
+	run -4 "$KBLAT" compare base --with new --judge p50
+	assert_contains "$output" "its values are known in steps of 1e+03 ns"
 }
 
 @test "histograms that were cut off, mixed or changed are refused, and what has only percentiles" {

@@ -38,12 +38,13 @@ struct tallies {
 	size_t all, deciding;
 };
 
-/* How much worse it may have become, however little is known: the end of the interval in that direction. */
+/* How much worse it may have become, however little is known: the end of the interval in that direction, and what cannot be
+ * told apart. */
 static double worse_end(const struct comparison_quantity *q)
 {
 	double end = q->less_is_worse ? -comparison_shown(q, &q->low_alone) : comparison_shown(q, &q->high_alone);
 
-	return isnan(end) ? INFINITY : end;
+	return isnan(end) ? INFINITY : end + comparison_shown(q, &q->step);
 }
 
 static void count_quantity(struct tallies *all, const struct comparison_point *point,
@@ -345,13 +346,20 @@ static char *worst_text(const struct comparison *c, const struct tally *t)
 	return text;
 }
 
-/* " (without any change it differs by up to 3.1 %; a change must be at least 5.2 % to be found)": the noise. */
+/* " (without any change it differs by up to 3.1 %; a change must be at least 5.2 % to be found)": the noise. Or that the steps
+ * in which the values are known are too coarse. */
 static char *seen_text(const struct comparison_quantity *q)
 {
 	const char *unit = comparison_is_share(q) ? "percentage points" : "%";
 	double noise = comparison_shown(q, &q->noise), seen = comparison_shown(q, &q->detectable);
 	char less[24], more[24];
 
+	if (q->step.own >= q->margin.own)
+		return fs_path(
+		    " (its values are known in steps of %.3g %s, %s %%, which is not less than the margin of %s "
+		    "%%; --margin sets another)",
+		    q->step.own, q->unit, compare_quantity_rounded(q->step.percent, less, sizeof(less)),
+		    compare_quantity_rounded(q->margin.percent, more, sizeof(more)));
 	if (!q->noisy)
 		return fs_path("%s", "");
 	if (isnan(seen) || isnan(noise))

@@ -379,12 +379,29 @@ static bool is_enough(const struct compare_runs *runs)
 	return fewer_units(runs) >= compare_units_least(runs);
 }
 
-/* Quantities that were named as those that decide, but have no result. */
+/* Does any run have the point? */
+static bool point_is_anywhere(const struct comparison *c, const struct comparison_point *p)
+{
+	return p->left_out[ARM_BASE] < c->arm[ARM_BASE].runs || p->left_out[ARM_WITH] < c->arm[ARM_WITH].runs;
+}
+
+/* Quantities that decide, but have no result: those that were named, otherwise what every point has first, as long as any run
+ * has it: what is valid in one arm only is not the same in both. */
 static void mark_missing(struct comparison *c, const struct compare_rule *rule)
 {
-	for (struct comparison_point *p = c->points; p < c->points + c->point_count; p++)
-		for (size_t i = 0; i < p->missing_count; i++)
-			p->missing[i].decides = rule->judge_count && compare_rule_names(rule, p->missing[i].key);
+	for (struct comparison_point *p = c->points; p < c->points + c->point_count; p++) {
+		size_t count;
+		struct compare_quantity *list = compare_quantity_list(*p->metric ? p->metric : NULL, &count);
+
+		for (size_t i = 0; i < p->missing_count; i++) {
+			const char *key = p->missing[i].key;
+
+			p->missing[i].decides =
+			    point_is_anywhere(c, p) &&
+			    (rule->judge_count ? compare_rule_names(rule, key) : !strcmp(key, list[0].key));
+		}
+		free(list);
+	}
 }
 
 int compare_judge(const struct compare_join *j, const struct compare_rule *rule, struct comparison *c, struct err *e)

@@ -138,7 +138,12 @@ int compare_read_judge(const char *const *texts, size_t count, const struct comp
 	for (size_t i = 0; !rc && i < count; i++)
 		rc = read_judge(texts[i], choice->metric, keys, &rule->judge_count, e);
 	rule->judge_from = rule->judge_count ? JUDGE_ASKED : choice->quantity_count ? JUDGE_ALL : JUDGE_BY_SIZE;
-	return rc ?: check_judge(choice, keys, rule->judge_count, e);
+	rc = rc ?: check_judge(choice, keys, rule->judge_count, e);
+	if (rule->judge_from == JUDGE_ALL) {
+		rule->judge = choice->quantity;
+		rule->judge_count = choice->quantity_count;
+	}
+	return rc;
 }
 
 /* Names in a run directory are of statistics; others mean nothing, and are not followed. */

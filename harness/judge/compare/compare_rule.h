@@ -66,7 +66,7 @@ int compare_read_margins(const char *const *texts, size_t count, const char *met
 /*
  * What decides: what --judge names ("p50,p99", each text a list; of these quantities, if only some are compared), else all
  * if only some are compared, else what the spec says (compare_judge_of_runs), else it depends on the sizes of runs. `rule`
- * will point to `keys`, which has room for COMPARE_JUDGE_MOST.
+ * will point to `keys`, which has room for COMPARE_JUDGE_MOST, or into `choice`.
  */
 #define COMPARE_JUDGE_MOST 32
 int compare_read_judge(const char *const *texts, size_t count, const struct compare_choice *choice,

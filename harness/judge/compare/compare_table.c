@@ -203,7 +203,7 @@ static void put_quantity(struct table *t, size_t first, size_t row, const struct
 	put_interval(t, first + ALONE, row, q, &q->low_alone, &q->high_alone);
 	table_text(t, first + P, row, "%.4f", q->p);
 	put_amount(t, first + NOISE, row, q, &q->noise, "");
-	put_amount(t, first + MARGIN, row, q, &q->margin, q->margin_from_clock ? " clock" : "");
+	put_amount(t, first + MARGIN, row, q, &q->margin, "");
 }
 
 static void put_lines(const struct comparison *c, FILE *out)

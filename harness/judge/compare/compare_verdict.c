@@ -13,44 +13,51 @@
 /* Approximately the part of the worse side's alpha that max-T leaves to the medians of all points. */
 #define MEDIAN_LEVEL 0.8
 
-/* --- the margin --- */
+/* --- the margin, and what cannot be told apart --- */
 
-/* Stamps are whole nanoseconds; a counter may be coarser, and the bins of an imported histogram may be as wide as a part of
- * the value. */
+/* Of imported samples, by the description of their points. */
+static double resolution_of_points(const json_t *resolved)
+{
+	const json_t *point;
+	double coarsest = 0;
+	size_t i;
+
+	json_array_foreach (json_object_get(resolved, "points"), i, point) {
+		const json_t *rules = json_object_get(json_object_get(point, "traits"), "rules");
+
+		coarsest = fmax(coarsest, json_number_value(json_object_get(rules, "resolution_ns")));
+	}
+	return coarsest;
+}
+
+/* Stamps are whole nanoseconds; a counter may be coarser, and the bins of an imported histogram, or the digits of a number,
+ * may be as coarse as a part of the value. */
 static double resolution_ns(const struct compare_values *v, const struct compare_runs *runs)
 {
-	double coarsest = 1;
+	double level = fmax(fabs(v->level[ARM_BASE]), fabs(v->level[ARM_WITH])), coarsest = 1;
 
 	for (size_t i = 0; i < runs->count; i++) {
-		const json_t *clock = json_object_get(runs->run[i].run.run, "clock");
+		const struct run *run = &runs->run[i].run;
+		const json_t *clock = json_object_get(run->run, "clock");
 		double hz = json_number_value(json_object_get(clock, "hz"));
 		double ppm = json_number_value(json_object_get(clock, "bin_ppm"));
 
 		if (hz > 0)
 			coarsest = fmax(coarsest, 1e9 / hz);
-		coarsest = fmax(coarsest, ppm / 1e6 * fabs(v->level[ARM_BASE]));
+		coarsest = fmax(coarsest, resolution_of_points(run->resolved));
+		coarsest = fmax(coarsest, ppm / 1e6 * level);
 	}
 	return coarsest;
-}
-
-/* The smallest difference between two values. */
-static double smallest_step(const struct compare_values *v, const struct compare_runs *runs)
-{
-	return v->of.measure == MEASURE_SHARE	 ? 1 / v->messages
-	       : v->of.measure == MEASURE_SERIES ? resolution_ns(v, runs)
-						 : 0;
 }
 
 struct compare_entry compare_entry_make(const struct compare_join *j, const struct compare_point *p,
 					const struct compare_values *v, const struct compare_rule *rule)
 {
-	double asked = compare_rule_margin(rule, v), steps = 2 * smallest_step(v, j->runs);
-
 	return (struct compare_entry){
 	    .point = p,
 	    .values = v,
-	    .margin = fmax(asked, steps),
-	    .margin_from_clock = steps > asked,
+	    .margin = compare_rule_margin(rule, v),
+	    .step = v->of.measure == MEASURE_SERIES ? resolution_ns(v, j->runs) : 0,
 	    .decides = compare_rule_decides(rule, p, v),
 	};
 }
@@ -65,7 +72,8 @@ struct compare_entry compare_entry_make(const struct compare_join *j, const stru
 static double counting_error(const struct compare_values *v)
 {
 	double base = v->counted[ARM_BASE], with = v->counted[ARM_WITH];
-	double share = (v->level[ARM_BASE] * base + v->level[ARM_WITH] * with) / (base + with);
+	/* Two more of each kind (Agresti and Coull 1998): none of a few messages is no proof that there never are any. */
+	double share = (v->level[ARM_BASE] * base + v->level[ARM_WITH] * with + 2) / (base + with + 4);
 
 	/* Blocks of the summary have shares of something else, which is not counted. */
 	if (v->of.measure != MEASURE_SHARE || !(base > 0 && with > 0 && isfinite(base + with)))
@@ -76,6 +84,12 @@ static double counting_error(const struct compare_values *v)
 static double error_of_entry(const struct compare_entry *t)
 {
 	return fmax(t->perm->error, counting_error(t->values));
+}
+
+/* Is the change no larger than what is known of each value? */
+static bool is_within_step(const struct compare_entry *t)
+{
+	return t->step > 0 && fabs(compare_amount(t->values, t->perm->effect)) <= t->step * (1 + 1e-9);
 }
 
 /* Is the change no larger than what counting gives? */
@@ -117,6 +131,13 @@ double compare_entry_detectable(const struct compare_entry *t)
 
 /* --- the verdict on a quantity --- */
 
+/* What the interval may use of the margin: a true change may be larger than what is seen by a step. Nothing if the steps are as
+ * coarse as the margin. */
+static double room_of(const struct compare_entry *t)
+{
+	return t->margin - t->step;
+}
+
 /*
  * Alarms take all quantities into account together. Equivalence of a quantity is tested separately,
  * by two one-sided tests (Schuirmann 1987). Stating it for all quantities needs no correction for
@@ -131,8 +152,8 @@ static bool is_equivalent(const struct compare_entry *t)
 	double low = differs && isfinite(q->low) ? q->low : q->low_alone;
 	double high = differs && isfinite(q->high) ? q->high : q->high_alone;
 
-	return !compare_entry_is_noisy(t) && compare_amount(t->values, low) > -t->margin &&
-	       compare_amount(t->values, high) < t->margin;
+	return !compare_entry_is_noisy(t) && compare_amount(t->values, low) > -room_of(t) &&
+	       compare_amount(t->values, high) < room_of(t);
 }
 
 enum compare_verdict compare_entry_verdict(const struct compare_entry *t)
@@ -142,7 +163,7 @@ enum compare_verdict compare_entry_verdict(const struct compare_entry *t)
 
 	if (is_equivalent(t))
 		return COMPARE_EQUIVALENT;
-	if (is_by_counting(t))
+	if (is_by_counting(t) || is_within_step(t))
 		return COMPARE_UNDECIDED;
 	if (q->low > 0)
 		return better ? COMPARE_IMPROVEMENT : COMPARE_REGRESSION;
@@ -156,8 +177,8 @@ bool compare_entry_may_be_worse(const struct compare_entry *t)
 	if (compare_entry_is_noisy(t) && compare_entry_verdict(t) != COMPARE_IMPROVEMENT)
 		return true;
 	if (t->values->of.less_is_worse)
-		return !(compare_amount(t->values, t->perm->low_alone) > -t->margin);
-	return !(compare_amount(t->values, t->perm->high_alone) < t->margin);
+		return !(compare_amount(t->values, t->perm->low_alone) > -room_of(t));
+	return !(compare_amount(t->values, t->perm->high_alone) < room_of(t));
 }
 
 /* --- as a result --- */
@@ -203,7 +224,7 @@ struct comparison_quantity compare_entry_quantity(const struct compare_entry *t,
 	    .p = finite_or_nan(q->p),
 	    .p_alone = finite_or_nan(q->p_alone),
 	    .margin = own_amount(v, t->margin),
-	    .margin_from_clock = t->margin_from_clock,
+	    .step = own_amount(v, t->step),
 	    .noise = own_amount(v, compare_entry_noise(t)),
 	    .detectable = own_amount(v, compare_entry_detectable(t)),
 	};

@@ -27,7 +27,7 @@ struct compare_entry {
 	const struct compare_point *point;
 	const struct compare_values *values;
 	double margin; /* in the unit of the quantity */
-	bool margin_from_clock;
+	double step;   /* likewise: values that differ by less may be the same; 0: none is known */
 	bool decides;
 	struct perm_quantity *perm;
 };
@@ -38,7 +38,8 @@ struct compare_entry compare_entry_make(const struct compare_join *j, const stru
 
 enum compare_verdict compare_entry_verdict(const struct compare_entry *t);
 
-/* Is a change for the worse that is larger than the margin still possible? */
+/* Is a change for the worse that is larger than the margin still possible? What is known of the values only in steps counts as
+ * possible, so that nothing is called harmless that the clock, or the digits of imported samples, could not have shown. */
 bool compare_entry_may_be_worse(const struct compare_entry *t);
 
 /* The change that 19 of 20 such comparisons stay below if nothing has changed; in the quantity's own unit. */

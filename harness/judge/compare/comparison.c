@@ -162,7 +162,8 @@ static json_t *quantity_to_json(const struct comparison_quantity *q)
 	set_number(row, "p", q->p);
 	set_number(row, "p_alone", q->p_alone);
 	set_amount(row, "margin", &q->margin);
-	json_object_set_new(row, "margin_from", json_string(q->margin_from_clock ? "clock" : "least"));
+	json_object_set_new(row, "margin_from", json_string("least"));
+	set_amount(row, "step", &q->step);
 	set_amount(row, "noise", &q->noise);
 	set_amount(row, "detectable", &q->detectable);
 	return row;

@@ -51,7 +51,7 @@ struct comparison_quantity {
 	struct comparison_amount low_alone, high_alone; /* for this quantity alone */
 	double p, p_alone;
 	struct comparison_amount margin, noise, detectable;
-	bool margin_from_clock; /* the margin is what the clock can tell apart */
+	struct comparison_amount step; /* values that differ by less may be the same; 0: none is known */
 };
 
 /* A quantity that was not compared. */
@@ -223,8 +223,8 @@ char *comparison_decides(const struct comparison *c);
  *        "noisy", "decides", "unit": "ns" | "share" | …, "base", "with", "effect", "effect_percent",
  *        "low", "high", "low_percent", "high_percent",
  *        "low_alone", "high_alone", "low_alone_percent", "high_alone_percent",
- *        "p", "p_alone", "margin", "margin_percent", "margin_from": "least" | "clock",
- *        "noise", "noise_percent", "detectable", "detectable_percent"}],
+ *        "p", "p_alone", "margin", "margin_percent", "margin_from": "least" ("clock" before
+ *        1.0.1), "step", "step_percent": what the clock or the digits cannot tell apart, "noise", "noise_percent", "detectable", "detectable_percent"}],
  *      "not_compared": [{"quantity", "why"}],
  *      "units": [{"arm": "BASE" | "NEW", "boot", "kernel", "started_ns", "value", "runs": []}],
  *      "late": null or {"base": {"runs": in which causes are known, "messages"}, "with": likewise,

@@ -159,7 +159,7 @@ static int hdr_take(struct reading *r, struct hdr *h, int64_t unit_ns, struct er
 	struct hdr_bins b = {.index = 0};
 	int rc = hdr_bins_of(r, h, unit_ns, &b, e);
 
-	if (!rc && !r->resolution_ns)
+	if (!rc && r->resolution_ns < unit_ns << b.unit_bits)
 		r->resolution_ns = unit_ns << b.unit_bits;
 	for (size_t at = 0; !rc && at < h->length;) {
 		const int64_t count = zigzag(h, &at);

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,14 +120,15 @@ static int cyclic_thread(struct reading *r, const json_t *thread, int64_t unit_n
 	const char *key;
 	int rc = samples_begin(r->to, e);
 
+	r->resolution_ns = unit_ns;
 	json_object_foreach ((json_t *)histogram, key, value) {
 		const json_int_t count = json_integer_value(value);
-		int64_t ns = 0;
+		double ns = 0;
 
 		if (!rc && (!json_is_integer(value) || count < 0 || count > total - sum))
 			rc = reading_refuse(r, e, "the histogram contradicts the number of cycles at", key);
-		rc = rc ? rc : reading_latency(r, key, unit_ns, &ns, e);
-		rc = rc ? rc : reading_bin(r, ns, unit_ns, (uint64_t)count, e);
+		rc = rc ? rc : reading_number(r, key, unit_ns, &ns, e);
+		rc = rc ? rc : reading_bin(r, llround(ns), unit_ns, (uint64_t)count, e);
 		if (rc)
 			return rc;
 		sum += count;
@@ -388,10 +390,12 @@ int read_rtla(struct reading *r, struct err *e)
 static int fio_bin(struct reading *r, const char *key, uint64_t count, struct err *e)
 {
 	int64_t middle, width;
-	int rc = reading_latency(r, key, 1, &middle, e);
+	double ns;
+	int rc = reading_number(r, key, 1, &ns, e);
 
 	if (rc)
 		return rc;
+	middle = llround(ns);
 	width = middle >> (FIO_EXACT_BITS + 1) ? (int64_t)1 << (63 - __builtin_clzll((uint64_t)middle) - FIO_EXACT_BITS)
 					       : 1;
 	return reading_bin(r, middle - width / 2, width, count, e);

@@ -36,6 +36,7 @@ int format_read(const struct import_format *f, struct reading *r, struct err *e)
 	struct err why = ERR_INIT;
 	int rc = f->read(r, e);
 
+	reading_resolve(r);
 	reading_free(r);
 	if (!rc)
 		rc = samples_end(r->to, &why);

@@ -67,7 +67,8 @@ static json_t *import_run(const struct import *i, const char *name, const char *
 	const struct import_request *q = i->request;
 	const struct reading *r = &i->reading;
 	/* A comparison resolves no less than a tick (judge/compare/compare_verdict.c). */
-	const int64_t hz = r->clock_hz ? r->clock_hz : 1000000000 / (r->resolution_ns ? r->resolution_ns : 1);
+	const int64_t step = r->resolution_ns ? r->resolution_ns : 1, steps = step < 1000000000 ? 1000000000 / step : 1;
+	const int64_t hz = r->clock_hz && (step == 1 || r->clock_hz < steps) ? r->clock_hz : steps;
 
 	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:{s:i, s:I, s:i},"
 			 " s:{s:{s:s, s:[s]}}, s:{s:s, s:I, s:I, s:b}, s:b, s:[], s:[]}",

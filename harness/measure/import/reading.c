@@ -172,6 +172,7 @@ void reading_free(struct reading *r)
 	free(r->text);
 	r->text = NULL;
 	r->room = 0;
+	written_step_free(&r->step);
 }
 
 char *reading_field(char **at)
@@ -228,31 +229,42 @@ bool reading_count(const char *text, uint64_t *value)
 	return isdigit((unsigned char)*text) && !*end && !errno && *value < (uint64_t)1 << 62;
 }
 
-/* How finely a number is written, in ns. */
-static int64_t written_ns(const char *text, int64_t unit_ns)
+int reading_number(const struct reading *r, const char *text, int64_t unit_ns, double *ns, struct err *e)
 {
-	const char *point = strchr(text, '.');
-	int64_t ns = unit_ns;
+	char *end;
 
-	for (const char *p = point ? point + 1 : ""; isdigit((unsigned char)*p) && ns > 1; p++)
-		ns /= 10;
-	return ns > 1 ? ns : 1;
+	*ns = strtod(text, &end) * (double)unit_ns;
+	if (end == text || *end || strpbrk(text, "xX"))
+		return reading_refuse(r, e, "not a number:", text);
+	if (!isfinite(*ns) || *ns < 0 || *ns > LATENCY_MAX_NS)
+		return reading_refuse(r, e, "not a latency:", text);
+	return 0;
 }
 
 int reading_latency(struct reading *r, const char *text, int64_t unit_ns, int64_t *ns, struct err *e)
 {
-	char *end;
-	const double value = strtod(text, &end) * (double)unit_ns;
-	const int64_t resolution = written_ns(text, unit_ns);
+	double value;
+	int rc = reading_number(r, text, unit_ns, &value, e);
 
-	if (end == text || *end || strpbrk(text, "xX"))
-		return reading_refuse(r, e, "not a number:", text);
-	if (!isfinite(value) || value < 0 || value > LATENCY_MAX_NS)
-		return reading_refuse(r, e, "not a latency:", text);
+	if (rc)
+		return rc;
 	*ns = (int64_t)llround(value);
-	if (!r->resolution_ns || resolution < r->resolution_ns)
-		r->resolution_ns = resolution;
-	return 0;
+	rc = written_step_add(&r->step, text, unit_ns, value);
+	return rc ? err_sys(e, rc, r->path, "read") : 0;
+}
+
+/* The step of a clock that the file names is known; it may have been written with fewer digits all the same. */
+void reading_resolve(struct reading *r)
+{
+	int64_t digits, clock, ppm;
+
+	if (!r->step.sample)
+		return;
+	written_step_find(&r->step, &digits, &clock, &ppm);
+	if (!r->clock_hz && clock > digits)
+		digits = clock;
+	r->resolution_ns = digits > r->resolution_ns ? digits : r->resolution_ns;
+	r->bin_ppm = ppm > r->bin_ppm ? ppm : r->bin_ppm;
 }
 
 int reading_take(struct reading *r, const char *text, int64_t unit_ns, struct err *e)
@@ -281,7 +293,9 @@ int reading_bin(struct reading *r, int64_t ns, int64_t width_ns, uint64_t count,
 		return reading_refuse(r, e, "it claims more than 250 million samples", NULL);
 	r->binned += count;
 	r->is_unordered = true;
-	if (ns && width_ns > r->resolution_ns) {
+	if (!ns) {
+		r->resolution_ns = width_ns > r->resolution_ns ? width_ns : r->resolution_ns;
+	} else if (width_ns > r->resolution_ns) {
 		const int64_t ppm = (int64_t)ceil((double)width_ns * 1e6 / (double)ns);
 
 		r->bin_ppm = ppm > r->bin_ppm ? ppm : r->bin_ppm;

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "measure/import/written_step.h"
+
 struct err;
 
 #define SAMPLES_COLUMN "latency" /* in nanoseconds; NEVER: the message was lost */
@@ -51,9 +53,11 @@ struct reading {
 	unsigned long line;    /* number of the last line read, from 1 */
 	char *text;	       /* of it; reading_free() */
 	size_t room;	       /* of `text`, in bytes */
-	int64_t resolution_ns; /* how finely the samples are written; a true value is at most that much larger */
-	int64_t bin_ppm;       /* or by that share of itself, if that is more: the widest bin of a histogram */
-	bool is_unordered;     /* their order is not that of the messages */
+	int64_t resolution_ns; /* how finely the samples are known; a true value is at most that much larger */
+	int64_t bin_ppm; /* or by that share of itself, if that is more: the widest bin of a histogram, or digits */
+	struct written_step
+	    step;	   /* of samples that are listed one by one, from which reading_resolve() takes the former */
+	bool is_unordered; /* their order is not that of the messages */
 	uint64_t lost, binned; /* samples in bins */
 	/* what the file says of its run; otherwise empty or 0 */
 	char name[READING_NAME_MAX], host[READING_NAME_MAX], boot[READING_NAME_MAX];
@@ -77,7 +81,13 @@ int64_t reading_unit_ns(const char *unit);
 int64_t reading_unit_of(const char *name);
 
 bool reading_count(const char *text, uint64_t *value);
+
+/* A number as a latency: of a bin, or of a sample, which also tells how finely the samples are written. */
+int reading_number(const struct reading *r, const char *text, int64_t unit_ns, double *ns, struct err *e);
 int reading_latency(struct reading *r, const char *text, int64_t unit_ns, int64_t *ns, struct err *e);
+
+/* All has been read: find how finely the samples are known. */
+void reading_resolve(struct reading *r);
 
 /* Into the current repetition: one sample; samples that were lost; a bin of a histogram with all values from `ns` on that
  * are less than `ns` + `width_ns`. */

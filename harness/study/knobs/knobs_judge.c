@@ -79,7 +79,7 @@ static int choice_quantities(struct knobs_choice *c, const struct words *asked, 
 	int rc = 0;
 
 	c->quantities = or_abort(calloc(asked->count + 1, sizeof(*c->quantities)));
-	c->choice.quantity = c->quantities;
+	c->choice.quantity = c->rule.judge = c->quantities;
 	c->choice.quantity_count = asked->count;
 	for (size_t i = 0; !rc && i < asked->count; i++)
 		rc = compare_quantity_find("--quantity", c->choice.metric, asked->word[i], &c->quantities[i], e);
@@ -100,6 +100,7 @@ int choice_read(const struct knobs *k, struct knobs_choice *c, struct err *e)
 					    .effect = MARGIN,
 					    .seed = k->seed},
 				   .margins = or_abort(calloc(k->margins.count + 2, sizeof(*c->margins)))};
+	c->rule.judge_count = k->quantities.count;
 	return choice_quantities(c, &k->quantities, e)
 		   ?: compare_read_margins((const char *const *)k->margins.word, k->margins.count, c->choice.metric,
 					   &c->rule, c->margins, e);
