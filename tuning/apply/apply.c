@@ -220,7 +220,7 @@ enum status apply_steps(struct machine *m, const struct plan *plan, bool dry_run
 
 	if (dry_run) {
 		print_plan(plan, NULL, json ? OUTPUT_JSON : OUTPUT_TEXT);
-		return STATUS_OK;
+		return plan->strict && plan_check_strict(plan, NULL, e) ? err_status(e) : STATUS_OK;
 	}
 	if (!plan->step_count && plan->missing_count) {
 		err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, plan->missing[0].object, "change", "%s",

@@ -30,7 +30,8 @@ struct request {
 
 static json_t *status_json(struct machine *m, const struct journal *j, struct err *e)
 {
-	char cpus[CPULIST_TEXT_MAX], active[256] = "", folder[5200];
+	char cpus[CPULIST_TEXT_MAX], folder[5200];
+	struct tuned_active active;
 	struct topology topo;
 	struct cgroups cg;
 	long long us;
@@ -50,8 +51,8 @@ static json_t *status_json(struct machine *m, const struct journal *j, struct er
 			state_folder_path(m, folder, sizeof(folder)), "irqbalance", tasks_find(m, "irqbalance") != 0);
 	if (m->root.live && !latency_read(m, &us))
 		json_object_set_new(all, "dma_latency_us", json_integer(us));
-	if (m->root.live && tuned_daemon(m) && tuned_active(active, sizeof(active)))
-		json_object_set_new(all, "tuned_daemon_profile", json_string(active));
+	if (m->root.live && tuned_daemon(m) && tuned_active(&active))
+		json_object_set_new(all, "tuned_daemon_profile", json_string(active.profile));
 	if (j->about && json_object_get(j->about, "shields"))
 		json_object_set(all, "shields", json_object_get(j->about, "shields"));
 	topology_free(&topo);

@@ -21,72 +21,99 @@
 #include "tuning/machine/state_folder.h"
 #include "tuning/machine/tuned.h"
 #include "tuning/ops/op_tuned.h"
+#include "tuning/ops/tuned_effects.h"
 #include "tuning/steps/plan.h"
+
+#define NAMES_MAX 32
 
 const struct cli_command tune_tuned_cli = {
     .name = "tuned",
-    .synopsis = "list | show [NAME] | apply NAME | verify | off",
+    .synopsis = "list | show [NAME]... | apply NAME... [--strict] | verify | off",
     .summary = "tuned profiles: list them, show what one changes, apply one, verify that it still holds, undo it.",
     .details = "If tuned's daemon runs, kbtune asks it to change the profile; otherwise a one-shot tuned holds the "
-	       "profile. The values that a profile changes are written to the journal first, so that they can be "
-	       "restored even if tuned is killed.",
+	       "profile. The values that a profile changes, as tuned's own code reads it, are written to the journal "
+	       "first, so that they can be restored even if tuned is killed.",
     .min_args = 1,
-    .max_args = 2,
+    .max_args = 1 + NAMES_MAX,
 };
 
 struct request {
 	struct machine *m;
-	const char *name;
-	bool json, dry_run;
+	char *names; /* separated by spaces */
+	bool json, dry_run, strict;
 	struct err *e;
 };
 
 static enum status tuned_list(void *request)
 {
 	struct request *r = request;
-	char **names = tuned_names(r->m), summary[256];
-	json_t *list = json_array();
+	json_t *known = tuned_profiles(r->m), *list = json_array(), *summary;
+	const char *name;
 
-	for (char **n = names; n && *n; n++) {
-		tuned_summary(r->m, *n, summary, sizeof(summary));
-		json_array_append_new(list, json_pack("{s:s, s:s}", "name", *n, "summary", summary));
+	json_object_foreach (known, name, summary) {
+		json_array_append_new(list, json_pack("{s:s, s:O}", "name", name, "summary", summary));
 		if (!r->json)
-			printf("%-28s %s\n", *n, summary);
+			printf("%-28s %s\n", name, json_string_value(summary));
 	}
-	sysroot_names_free(names);
+	json_decref(known);
 	if (r->json)
 		json_print(list, stdout);
 	json_decref(list);
 	return STATUS_OK;
 }
 
-static enum status check_profile(struct request *r)
+static enum status check_profiles(struct request *r)
 {
-	char *conf = r->name ? tuned_find(r->m, r->name) : NULL, **names;
+	char *missing = *r->names ? tuned_find_missing(r->m, r->names) : NULL, **names;
 	char quoted[TEXT_QUOTE_MAX], hint[SUGGESTION_MAX];
 
-	if (conf) {
-		free(conf);
+	if (*r->names && !missing)
 		return STATUS_OK;
-	}
-	if (!r->name) {
+	if (!missing) {
 		err_set(r->e, -EINVAL, STATUS_USAGE, "tuned", NULL, "apply needs the name of a profile");
 		return STATUS_USAGE;
 	}
 	names = tuned_names(r->m);
 	err_set(r->e, -ENOENT, STATUS_USAGE, "tuned", NULL, "there is no profile %s%s",
-		text_quote(r->name, quoted, sizeof(quoted)),
-		suggestion(suggest(r->name, (const char *const *)names), hint, sizeof(hint)));
+		text_quote(missing, quoted, sizeof(quoted)),
+		suggestion(suggest(missing, (const char *const *)names), hint, sizeof(hint)));
 	sysroot_names_free(names);
+	free(missing);
 	return STATUS_USAGE;
 }
 
-/* Show the files that a profile changes, with their current and future values. */
-static enum status show_profile(struct request *r)
+/* What kbtune cannot record of it. */
+static void print_losses(struct request *r, const json_t *resolved)
 {
-	json_t *guards = tuned_guards(r->m, r->name, NULL), *one;
+	struct step s;
+	const json_t *one;
 	size_t i;
 
+	step_init(&s, "tuned", &op_tuned, "", "", "", NULL);
+	tuned_effects_state(r->m, resolved, &s);
+	json_array_foreach (step_irreversible(&s), i, one)
+		printf("%s: %s\n", json_string_value(json_object_get(one, "object")),
+		       json_string_value(json_object_get(one, "reason")));
+	step_free(&s);
+}
+
+/* The values that profiles change, as they are and as they will be. */
+static enum status show_profiles(struct request *r)
+{
+	char why[512];
+	json_t *resolved = tuned_resolve(r->m, r->names, NULL, why, sizeof(why)), *guards, *one;
+	const char *refused = json_string_value(json_object_get(resolved, "refused"));
+	size_t i;
+
+	if (!resolved || refused) {
+		err_set(r->e, -EINVAL, STATUS_IMPOSSIBLE, r->names, "show", "%s", refused ? refused : why);
+		json_decref(resolved);
+		return STATUS_IMPOSSIBLE;
+	}
+	guards = tuned_effects_guards(r->m, resolved);
+	if (!r->json)
+		print_losses(r, resolved);
+	json_decref(resolved);
 	json_array_foreach (guards, i, one) {
 		int form = form_find(json_string_value(json_object_get(one, "form")));
 		char *value = form_value((enum form)form, json_string_value(json_object_get(one, "raw")), "");
@@ -108,37 +135,38 @@ static enum status show_profile(struct request *r)
 static enum status tuned_show(void *request)
 {
 	struct request *r = request;
-	char active[256] = "";
+	struct tuned_active active = {.answers = false};
 	bool daemon;
 	json_t *all;
 
-	if (r->name)
-		return check_profile(r) ? STATUS_USAGE : show_profile(r);
-	daemon = r->m->root.live && tuned_daemon(r->m) && tuned_active(active, sizeof(active));
+	if (*r->names)
+		return check_profiles(r) ? STATUS_USAGE : show_profiles(r);
+	daemon = r->m->root.live && tuned_daemon(r->m) && tuned_active(&active);
 	if (state_folder_open(r->m, false, r->e) && r->e->status)
 		return err_status(r->e);
-	all = json_pack("{s:i, s:b, s:s, s:i}", "schema", 1, "daemon", daemon, "active", active, "oneshot_pid",
+	all = json_pack("{s:i, s:b, s:s, s:i}", "schema", 1, "daemon", daemon, "active", active.profile, "oneshot_pid",
 			(int)holder_pid(r->m, "tuned"));
 	if (r->json)
 		json_print(all, stdout);
 	else
 		printf("daemon: %s%s%s; one-shot: %s\n", daemon ? "running" : "not running",
-		       *active ? ", profile " : "", active,
+		       *active.profile ? ", profile " : "", active.profile,
 		       json_integer_value(json_object_get(all, "oneshot_pid")) ? "holds a profile" : "none");
 	json_decref(all);
 	return STATUS_OK;
 }
 
-static enum status tuned_apply_one(void *request)
+static enum status tuned_apply_all(void *request)
 {
 	struct request *r = request;
-	enum status status = check_profile(r);
+	enum status status = check_profiles(r);
 	struct plan plan;
 
 	if (status)
 		return status;
 	plan_init(&plan, "tuned apply", "");
-	op_tuned_plan(&plan, r->m, "tuned", r->name, NULL);
+	plan.strict = r->strict;
+	op_tuned_plan(&plan, r->m, "tuned", &(struct tuned_choice){.names = r->names});
 	status = apply_steps(r->m, &plan, r->dry_run, r->json, r->e);
 	plan_free(&plan);
 	return status;
@@ -197,18 +225,28 @@ static enum status tuned_off(void *request)
 }
 
 static const struct command_action actions[] = {
-    {"list", 0, 1, tuned_list},	    {"show", 0, 1, tuned_show}, {"apply", 0, 1, tuned_apply_one},
-    {"verify", 0, 1, tuned_verify}, {"off", 0, 1, tuned_off},	{.name = NULL},
+    {"list", 0, 1, tuned_list},	    {"show", 0, NAMES_MAX, tuned_show}, {"apply", 0, NAMES_MAX, tuned_apply_all},
+    {"verify", 0, 1, tuned_verify}, {"off", 0, 1, tuned_off},		{.name = NULL},
 };
 
 static enum status tuned_act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
 	struct request *r = request;
 
+	enum status status;
+
 	r->m = m;
-	r->name = args->count > 1 ? args->items[1] : NULL;
+	r->names = fs_path("%s", "");
+	for (size_t i = 1; i < args->count; i++) {
+		char *longer = fs_path("%s%s%s", r->names, i > 1 ? " " : "", args->items[i]);
+
+		free(r->names);
+		r->names = longer;
+	}
 	r->e = e;
-	return command_act("tuned", actions, args, r, e);
+	status = command_act("tuned", actions, args, r, e);
+	free(r->names);
+	return status;
 }
 
 enum status tune_tuned(int argc, char **argv, struct err *e)
@@ -217,6 +255,7 @@ enum status tune_tuned(int argc, char **argv, struct err *e)
 	struct request r = {0};
 	const struct cli_flag flags[] = {
 	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "for apply: show what would be done", 0, 0},
+	    {"strict", CLI_FLAG, &r.strict, NULL, "for apply: refuse what cannot be undone", 0, 0},
 	    COMMAND_SYSROOT(&sysroot),
 	    COMMAND_JSON(&r.json),
 	    COMMAND_FLAGS_END};

@@ -30,42 +30,56 @@ static void plan_own(struct planner *p, const struct setting *s, const struct kn
 {
 	const char *slash = strrchr(s->file->folder, '/');
 	char *name = fs_path("kbtune-%s", slash ? slash + 1 : s->file->folder), *text = read_own_conf(s);
-	char *installed = tuned_find(p->m, name);
+	char *path = fs_path("%s/tuned.conf", s->file->folder), *installed = tuned_find(p->m, name);
 
 	/* It was installed by an administrator, unless it is one of kbtune's that was never removed. */
-	if (text)
-		op_tuned_plan(p->plan, p->m, k->key, name, installed && !tuned_is_ours(p->m, installed) ? NULL : text);
+	if (text && installed && !tuned_is_ours(p->m, installed))
+		op_tuned_plan(p->plan, p->m, k->key, &(struct tuned_choice){.names = name});
+	else if (text)
+		op_tuned_plan(p->plan, p->m, k->key, &(struct tuned_choice){.names = name, .path = path, .text = text});
 	free(installed);
+	free(path);
 	free(text);
 	free(name);
 }
 
-static void fault_unknown_profile(struct planner *p, const struct setting *s)
+static void fault_unknown_profile(struct planner *p, const struct setting *s, const char *name)
 {
 	char **names = tuned_names(p->m), quoted[TEXT_QUOTE_MAX], hint[SUGGESTION_MAX];
 
-	setting_fault(s, s->value, "tuned has no profile %s here%s",
-		      text_quote(s->value->scalar, quoted, sizeof(quoted)),
-		      suggestion(suggest(s->value->scalar, (const char *const *)names), hint, sizeof(hint)));
+	setting_fault(s, s->value, "tuned has no profile %s here%s", text_quote(name, quoted, sizeof(quoted)),
+		      suggestion(suggest(name, (const char *const *)names), hint, sizeof(hint)));
 	sysroot_names_free(names);
+}
+
+/* A profile of tuned, or several that tuned merges. */
+static void plan_names(struct planner *p, const struct setting *s, const struct knob *k)
+{
+	char *missing = tuned_is_installed(p->m) ? tuned_find_missing(p->m, s->value->scalar) : NULL;
+
+	if (missing)
+		fault_unknown_profile(p, s, missing);
+	else
+		op_tuned_plan(p->plan, p->m, k->key, &(struct tuned_choice){.names = s->value->scalar});
+	free(missing);
 }
 
 /* Warn of a daemon that keeps running and changes settings by its own rules. */
 static void warn_of_daemon(struct planner *p)
 {
-	char active[256];
+	struct tuned_active active;
 
-	if (p->m->root.live && tuned_daemon(p->m) && tuned_active(active, sizeof(active)) && *active)
-		plan_warn(p->plan, "tuned runs with its profile %s and may change some of these values", active);
+	if (p->m->root.live && tuned_daemon(p->m) && tuned_active(&active) && *active.profile)
+		plan_warn(p->plan, "tuned runs with its profile %s and may change some of these values",
+			  active.profile);
 }
 
 void knob_tuned_plan(struct planner *p, const struct setting *s, const struct knob *k)
 {
 	const char *name = s->value->scalar;
-	char *conf;
 
 	if (s->value->kind != YNODE_SCALAR || !*name) {
-		setting_must_be(s, s->value, s->key, "the name of a profile, own, or leave");
+		setting_must_be(s, s->value, s->key, "the names of profiles, own, or leave");
 		return;
 	}
 	if (!strcmp(name, "leave")) {
@@ -76,10 +90,5 @@ void knob_tuned_plan(struct planner *p, const struct setting *s, const struct kn
 		plan_own(p, s, k);
 		return;
 	}
-	conf = tuned_find(p->m, name);
-	if (conf || !tuned_is_installed(p->m))
-		op_tuned_plan(p->plan, p->m, k->key, name, NULL);
-	else
-		fault_unknown_profile(p, s);
-	free(conf);
+	plan_names(p, s, k);
 }

@@ -19,7 +19,7 @@
 #define COMMAND_LINE_MAX ((size_t)4 << 20)
 #define NAME_WORDS	 4
 
-/* "TID (name) S ppid … flags(9th) … starttime(22nd)". A program may choose any name, including
+/* "TID (name) S ppid … flags(9th) … starttime(22nd) … rt_priority(40th) policy". A program may choose any name, including
  * parentheses, newlines and control characters, so fields are counted from the last parenthesis. */
 int tasks_read_stat(const char *text, struct thread *t)
 {
@@ -29,8 +29,11 @@ int tasks_read_stat(const char *text, struct thread *t)
 	if (!open || !close || close < open)
 		return -EINVAL;
 	text_clean(open + 1, (size_t)(close - open - 1), t->name, sizeof(t->name));
-	if (sscanf(close + 1, " %*c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-		   &flags, &t->start) != 2)
+	t->policy = -1;
+	if (sscanf(close + 1,
+		   " %*c %d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu %*s %*s %*s %*s "
+		   "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d %d",
+		   &t->parent, &flags, &t->start, &t->priority, &t->policy) < 3)
 		return -EINVAL;
 	t->state = close[1] ? close[2] : '\0';
 	t->is_kernel = flags & PF_KTHREAD;
@@ -119,6 +122,16 @@ bool tasks_is_same(const struct machine *m, int tid, unsigned long long start)
 	/* /proc/TID also exists for threads, although it is not listed. */
 	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
 	return !read_stat_at(m, path, &t) && t.start == start;
+}
+
+int tasks_schedule(struct machine *m, int tid, int policy, int priority)
+{
+	if (!m->root.live)
+		return 0;
+	if (sched_setscheduler(tid, policy, &(struct sched_param){.sched_priority = priority}))
+		return -errno;
+	machine_changed(m);
+	return 0;
 }
 
 int tasks_place(struct machine *m, int tid, const struct cpulist *cpus)

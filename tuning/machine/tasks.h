@@ -16,6 +16,8 @@ struct thread {
 	unsigned long long start; /* clock ticks since boot: with tid, it names a thread for good */
 	bool is_kernel, is_bound; /* bound: the kernel refuses to move it (PF_NO_SETAFFINITY) */
 	char state;		  /* of /proc/PID/stat: 'T' is stopped */
+	int parent;		  /* the process */
+	int policy, priority;	  /* SCHED_* (-1: unknown); of real-time threads: 1 to 99 */
 	char name[32];		  /* clean text */
 	struct cpulist cpus;	  /* that it may run on, also those that are offline */
 };
@@ -31,6 +33,9 @@ int tasks_read(const struct machine *m, int pid, int tid, struct thread *t);
 
 /* Is the thread with that ID still the one that was started at that time? */
 bool tasks_is_same(const struct machine *m, int tid, unsigned long long start);
+
+/* Set how it is scheduled: live machines only. 0 or a negative errno. */
+int tasks_schedule(struct machine *m, int tid, int policy, int priority);
 
 /* Set where it may run: live machines only. 0 or a negative errno. */
 int tasks_place(struct machine *m, int tid, const struct cpulist *cpus);

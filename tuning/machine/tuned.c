@@ -1,6 +1,5 @@
 #include "tuning/machine/tuned.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,13 +11,12 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/spawn.h"
-#include "tuning/machine/form.h"
 #include "tuning/machine/holder.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tasks.h"
+#include "tuning/machine/tuned_script.h"
 
-#define INCLUDES_MAX 8
-#define CONF_MAX     (1 << 20)
+#define ANSWER_MAX (1 << 20)
 
 /* The first match counts. tuned 2.23 and later store profiles one folder deeper. */
 static const char *const folders[] = {"/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles", "/usr/lib/tuned"};
@@ -37,6 +35,21 @@ char *tuned_find(const struct machine *m, const char *profile)
 		free(path);
 	}
 	return NULL;
+}
+
+char *tuned_find_missing(const struct machine *m, const char *names)
+{
+	char *missing = *names ? NULL : fs_path("%s", "");
+
+	for (const char *n = names + strspn(names, " "); *n && !missing; n += strcspn(n, " "), n += strspn(n, " ")) {
+		char *one = fs_path("%.*s", (int)strcspn(n, " "), n), *conf = tuned_find(m, one);
+
+		if (!conf)
+			missing = fs_path("%s", one);
+		free(conf);
+		free(one);
+	}
+	return missing;
 }
 
 static bool has_name(char *const *names, size_t count, const char *name)
@@ -71,182 +84,80 @@ char **tuned_names(const struct machine *m)
 	return all;
 }
 
-/* One "key = value" of a tuned.conf. */
-struct line {
-	const char *section, *key;
-	char *value;
-};
-
-static char *trim(char *s)
+/* That which starts tuned itself, as its modules belong to it. */
+static void find_python(char *path, size_t size)
 {
-	char *end;
+	struct sysroot live;
+	char line[256] = "";
 
-	s += strspn(s, " \t");
-	end = s + strlen(s);
-	while (end > s && isspace((unsigned char)end[-1]))
-		*--end = '\0';
-	return s;
-}
-
-/* Call `visit` for each line of a text, which is modified. */
-static void each_line(char *text, void (*visit)(const struct line *l, void *context), void *context)
-{
-	char *line, section[64] = "";
-
-	while ((line = strsep(&text, "\n"))) {
-		char *equals;
-
-		line = trim(line);
-		if (*line == '[' && strchr(line, ']')) {
-			snprintf(section, sizeof(section), "%.*s", (int)strcspn(line + 1, "]."), line + 1);
-			continue;
-		}
-		equals = strchr(line, '=');
-		if (!equals || *line == '#' || *line == ';')
-			continue;
-		*equals = '\0';
-		visit(&(struct line){section, trim(line), trim(equals + 1)}, context);
-	}
-}
-
-struct summary {
-	char *buf;
-	size_t size;
-};
-
-static void take_summary(const struct line *l, void *context)
-{
-	struct summary *s = context;
-
-	if (!strcmp(l->section, "main") && !strcmp(l->key, "summary"))
-		snprintf(s->buf, s->size, "%s", l->value);
-}
-
-static char *read_conf(const struct machine *m, const char *profile)
-{
-	char *path = tuned_find(m, profile), *text = NULL;
-
-	if (path && sysroot_read(&m->root, path, CONF_MAX, &text, NULL))
-		text = NULL;
-	free(path);
-	return text;
-}
-
-char *tuned_summary(const struct machine *m, const char *profile, char *buf, size_t size)
-{
-	char *text = read_conf(m, profile);
-
-	buf[0] = '\0';
-	if (text)
-		each_line(text, take_summary, &(struct summary){buf, size});
-	free(text);
-	return buf;
-}
-
-/* Settings of plugins that are files; "*": in the sections sysctl and sysfs, each key is a file. */
-static const struct {
-	const char *section, *key, *path;
-} known[] = {
-    {"vm", "transparent_hugepages", "/sys/kernel/mm/transparent_hugepage/enabled"},
-    {"vm", "transparent_hugepage", "/sys/kernel/mm/transparent_hugepage/enabled"},
-    {"vm", "transparent_hugepage.defrag", "/sys/kernel/mm/transparent_hugepage/defrag"},
-    {"cpu", "governor", "/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor"},
-    {"cpu", "energy_perf_bias", "/sys/devices/system/cpu/cpu[0-9]*/power/energy_perf_bias"},
-    {"cpu", "energy_performance_preference", "/sys/devices/system/cpu/cpu[0-9]*/cpufreq/energy_performance_preference"},
-    {"cpu", "min_perf_pct", "/sys/devices/system/cpu/intel_pstate/min_perf_pct"},
-    {"cpu", "max_perf_pct", "/sys/devices/system/cpu/intel_pstate/max_perf_pct"},
-    {"cpu", "no_turbo", "/sys/devices/system/cpu/intel_pstate/no_turbo"},
-    {"cpu", "boost", "/sys/devices/system/cpu/cpufreq/boost"},
-    {"scheduler", "sched_rt_runtime_us", "/proc/sys/kernel/sched_rt_runtime_us"},
-};
-
-struct gathering {
-	const struct machine *m;
-	json_t *guards;
-	char include[256];
-};
-
-static bool is_guarded(const json_t *guards, const char *path)
-{
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach (guards, i, one)
-		if (!strcmp(json_string_value(json_object_get(one, "path")), path))
-			return true;
-	return false;
-}
-
-static void guard_file(struct gathering *g, const char *path, const char *want)
-{
-	char *text;
-	enum form form;
-	json_t *raw;
-
-	if (is_guarded(g->guards, path) || machine_read(g->m, path, &text))
+	snprintf(path, size, "/usr/bin/python3");
+	if (sysroot_open(&live, NULL, NULL))
 		return;
-	form = strchr(text, '[') && strchr(text, ']') ? FORM_CHOICE : FORM_TEXT;
-	raw = json_string(text);
-	if (raw)
-		json_array_append_new(g->guards, json_pack("{s:s, s:s, s:o, s:s}", "path", path, "form",
-							   form_name(form), "raw", raw, "want", want));
-	free(text);
+	if (!sysroot_line(&live, "/usr/sbin/tuned", line, sizeof(line)) && !strncmp(line, "#!/", 3) &&
+	    strstr(line, "python") && !strstr(line, "/env "))
+		snprintf(path, size, "%.*s", (int)strcspn(line + 2, " "), line + 2);
+	sysroot_close(&live);
 }
 
-static void guard_glob(struct gathering *g, const char *pattern, const char *want)
+/* Takes `asked`. An object, or NULL and why. */
+static json_t *ask_modules(json_t *asked, char *why, size_t size)
 {
-	char **paths;
-	int n = sysroot_glob(&g->m->root, pattern, &paths);
+	char python[256], *text = json_dumps(asked, JSON_COMPACT), *said = or_abort(malloc(ANSWER_MAX));
+	const char *const argv[] = {python, "-I", "-B", "-c", tuned_script, text, NULL};
+	json_t *answer = NULL;
+	int rc;
 
-	for (int i = 0; i < n; i++)
-		guard_file(g, paths[i], want);
-	if (n >= 0)
-		sysroot_names_free(paths);
-}
-
-static void guard_sysctl(struct gathering *g, const char *name, const char *want)
-{
-	char *path = fs_path("/proc/sys/%s", name);
-
-	for (char *c = path; !strchr(name, '/') && *c; c++)
-		if (*c == '.')
-			*c = '/';
-	if (!strstr(path, ".."))
-		guard_file(g, path, want);
-	free(path);
-}
-
-static void gather_guards(const struct line *l, void *context)
-{
-	struct gathering *g = context;
-
-	if (!strcmp(l->section, "main") && !strcmp(l->key, "include"))
-		snprintf(g->include, sizeof(g->include), "%s", l->value);
-	else if (!strcmp(l->section, "sysctl") && strcmp(l->key, "type"))
-		guard_sysctl(g, l->key, l->value);
-	else if (!strcmp(l->section, "sysfs") && !strncmp(l->key, "/sys/", 5))
-		guard_glob(g, l->key, l->value);
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (!strcmp(l->section, known[i].section) && !strcmp(l->key, known[i].key))
-			guard_glob(g, known[i].path, l->value);
-}
-
-json_t *tuned_guards(const struct machine *m, const char *profile, const char *text)
-{
-	struct gathering g = {.m = m, .guards = json_array()};
-	char *copy = text ? fs_path("%s", text) : read_conf(m, profile);
-
-	for (int i = 0; copy && i < INCLUDES_MAX; i++) {
-		char next[256];
-
-		g.include[0] = '\0';
-		each_line(copy, gather_guards, &g);
-		free(copy);
-		snprintf(next, sizeof(next), "%.*s", (int)strcspn(g.include, ", "), g.include);
-		copy = *next ? read_conf(m, next) : NULL;
+	find_python(python, sizeof(python));
+	rc = text ? tuned_command(argv, -1, TUNED_COMMAND_MS, said, ANSWER_MAX) : -EILSEQ;
+	if (rc >= 0)
+		answer = json_loads(said, 0, NULL);
+	if (rc < 0)
+		err_cause(rc, why, size);
+	else if (!json_is_object(answer))
+		snprintf(why, size, "%s ended with status %d", python, rc);
+	else if (json_object_get(answer, "missing"))
+		snprintf(why, size, "%s", json_string_value(json_object_get(answer, "missing")));
+	if (!json_is_object(answer) || json_object_get(answer, "missing")) {
+		json_decref(answer);
+		answer = NULL;
 	}
-	free(copy);
-	return g.guards;
+	json_decref(asked);
+	free(said);
+	free(text);
+	return answer;
+}
+
+static const char *root_of(const struct machine *m)
+{
+	return m->root.live ? "" : m->root.path;
+}
+
+json_t *tuned_resolve(const struct machine *m, const char *names, const char *own, char *why, size_t size)
+{
+	json_t *list = json_array();
+
+	for (const char *n = names; *n; n += strcspn(n, " "), n += strspn(n, " "))
+		json_array_append_new(list, json_stringn(n, strcspn(n, " ")));
+	return ask_modules(json_pack("{s:s, s:o, s:o, s:b}", "root", root_of(m), "names", list, "own",
+				     own ? json_pack("[s, s]", names, own) : json_null(), "list", 0),
+			   why, size);
+}
+
+json_t *tuned_profiles(const struct machine *m)
+{
+	char why[256], **names = tuned_names(m);
+	json_t *answer = ask_modules(json_pack("{s:s, s:[], s:n, s:b}", "root", root_of(m), "names", "own", "list", 1),
+				     why, sizeof(why));
+	json_t *known = json_incref(json_object_get(answer, "known"));
+
+	if (!json_is_object(known)) {
+		known = json_object();
+		for (char **n = names; *n; n++)
+			json_object_set_new(known, *n, json_string(""));
+	}
+	json_decref(answer);
+	sysroot_names_free(names);
+	return known;
 }
 
 bool tuned_is_ours(const struct machine *m, const char *conf)
@@ -277,25 +188,41 @@ int tuned_daemon(struct machine *m)
 	return pid == ours ? 0 : pid;
 }
 
-int tuned_ask_active(char *profile, size_t size)
+/* The rest of the line after a label; "" if there is none. */
+static void find_labelled(const char *text, const char *label, char *buf, size_t size)
+{
+	const char *found = strstr(text, label);
+
+	buf[0] = '\0';
+	if (found)
+		snprintf(buf, size, "%.*s", (int)strcspn(found + strlen(label), "\n"), found + strlen(label));
+}
+
+int tuned_ask_active(struct tuned_active *a)
 {
 	static const char *const argv[] = {"tuned-adm", "active", NULL};
-	static const char label[] = "Current active profile: ";
-	char said[4096], *found;
+	char said[4096];
 	int rc = tuned_command(argv, -1, TUNED_COMMAND_MS, said, sizeof(said));
+	size_t all, post;
 
-	profile[0] = '\0';
-	found = strstr(said, label);
-	if (found) {
-		found += strlen(label);
-		snprintf(profile, size, "%.*s", (int)strcspn(found, "\n"), found);
-	}
+	/* Without the bus, tuned-adm says so, and what tuned has written down. */
+	a->answers = rc == 0 && !strstr(said, "DBus");
+	find_labelled(said, "Current active profile: ", a->profile, sizeof(a->profile));
+	find_labelled(said, "Current post-loaded profile: ", a->post, sizeof(a->post));
+	all = strlen(a->profile);
+	post = strlen(a->post);
+	/* It is among the active ones, too, as the last. */
+	if (post && all == post && !strcmp(a->profile, a->post))
+		a->profile[0] = '\0';
+	else if (post && all > post && a->profile[all - post - 1] == ' ' && !strcmp(a->profile + all - post, a->post))
+		a->profile[all - post - 1] = '\0';
 	return rc;
 }
 
-bool tuned_active(char *profile, size_t size)
+bool tuned_active(struct tuned_active *a)
 {
-	return tuned_ask_active(profile, size) == 0;
+	tuned_ask_active(a);
+	return a->answers;
 }
 
 bool tuned_is_installed(const struct machine *m)

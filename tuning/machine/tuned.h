@@ -1,5 +1,5 @@
 /*
- * tuned: its profiles as files, its daemon, and what a profile will change.
+ * tuned: its profiles, as files and as its own code reads them, and its daemon.
  */
 #ifndef KBLAT_TUNING_TUNED_H
 #define KBLAT_TUNING_TUNED_H
@@ -15,27 +15,36 @@ struct machine;
  * frees. */
 char *tuned_find(const struct machine *m, const char *profile);
 
+/* The first of `names`, which are separated by spaces, that is not the name of a profile ("" if there is none at all);
+ * NULL: all are. The caller frees. */
+char *tuned_find_missing(const struct machine *m, const char *names);
+
 /* All profiles' names; free with sysroot_names_free. */
 char **tuned_names(const struct machine *m);
 
-/* A profile's summary line; returns `buf`. */
-char *tuned_summary(const struct machine *m, const char *profile, char *buf, size_t size);
+/* All profiles with their summaries (an object: name: text), as tuned itself lists them. */
+json_t *tuned_profiles(const struct machine *m);
 
 /*
- * The files that a profile, with what it includes, changes: sysctls, sysfs, governors, huge pages.
- * An array of {"path", "form", "raw", "want"}: as they are now, so that they can be restored even
- * if tuned is killed and has lost their values. `text` is a profile that is not installed yet, or
- * NULL.
+ * What tuned's own code makes of the profiles in `names` (separated by spaces; `own`: the path of the tuned.conf of the
+ * only one, if it is not installed yet, or NULL): see tuned_script.h. NULL if there is no tuned that could be asked, and
+ * `why`.
  */
-json_t *tuned_guards(const struct machine *m, const char *profile, const char *text);
+json_t *tuned_resolve(const struct machine *m, const char *names, const char *own, char *why, size_t size);
 
-/* The process of a tuned that runs and is not ours, or 0; whether its daemon answers, and its
- * active profile ("" for none). Live machines only. */
+/* The process of a tuned that runs and is not ours, or 0. Live machines only. */
 int tuned_daemon(struct machine *m);
-bool tuned_active(char *profile, size_t size);
 
-/* The same, but returns what tuned_command() does: an exit status above 128 if a signal ended it. */
-int tuned_ask_active(char *profile, size_t size);
+/* What its daemon has applied: profiles, "" for none; and the one that it adds to whatever is chosen. */
+struct tuned_active {
+	char profile[256], post[256];
+	bool answers;
+};
+
+/* Does the daemon answer? Live machines only. tuned_ask_active: the same, but returns what tuned_command() does: an exit
+ * status above 128 if a signal ended it. */
+bool tuned_active(struct tuned_active *a);
+int tuned_ask_active(struct tuned_active *a);
 
 /* The first line of profiles installed by kbtune, and of no others. */
 #define TUNED_OURS "# Installed by kbtune as long as it is applied; 'kbtune restore' removes it.\n"

@@ -2,12 +2,15 @@
  * Moves threads away from some CPUs. data: "off", the CPUs; "kernel", "programs": which threads;
  * "threads", those that had an affinity of their own or have to move, as they were: [{"tid",
  * "start", "name", "cpus"}]; "again": the second of two such steps, which sets what the first has
- * written down once more, after cpusets have widened it.
+ * written down once more, after cpusets have widened it. With "policy" and "priority", the scheduling
+ * of a thread is restored, too. Threads that have been started since inherit from one of these where
+ * they may run, and get back what that one gets back.
  */
 #include "tuning/ops/ops.h"
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,17 +166,109 @@ static int restore_one(struct machine *m, const json_t *one, struct err *e)
 	return topology_waits_for_any(m, &want, t.name, e) ? -EAGAIN : rc;
 }
 
-static int affinity_undo(struct machine *m, const struct step *s, struct err *e)
+static int restore_policy(struct machine *m, const json_t *one)
 {
-	const json_t *threads = json_object_get(s->data, "threads"), *one;
+	const json_t *policy = json_object_get(one, "policy");
+	const int tid = (int)json_integer_value(json_object_get(one, "tid")), want = (int)json_integer_value(policy);
+	const int priority = (int)json_integer_value(json_object_get(one, "priority"));
+	struct thread t;
+
+	/* A deadline has more parameters. */
+	if (!policy || want < 0 || want == SCHED_DEADLINE || tasks_read(m, tid, tid, &t) ||
+	    t.start != (unsigned long long)json_integer_value(json_object_get(one, "start")) ||
+	    (t.policy == want && t.priority == priority))
+		return 0;
+	return tasks_schedule(m, tid, want, priority);
+}
+
+/* --- threads that were started since --- */
+
+#define GENERATIONS 64
+
+struct heirs {
+	struct machine *m;
+	json_t *masks; /* of the recorded threads: "tid": {"was", "is"}, before any is restored */
+	json_t *found; /* as the recorded ones: {"tid", "start", "name", "cpus"} */
+};
+
+static const json_t *mask_of(const struct heirs *h, int tid)
+{
+	char key[16];
+
+	snprintf(key, sizeof(key), "%d", tid);
+	return json_object_get(h->masks, key);
+}
+
+/* Whom it has its mask from: its process, or the nearest process above that is recorded. */
+static const json_t *ancestor_of(const struct heirs *h, const struct thread *t)
+{
+	struct thread above = *t;
+	const json_t *found = t->tid != t->pid ? mask_of(h, t->pid) : NULL;
+
+	for (int i = 0; !found && i < GENERATIONS && above.parent > 0; i++) {
+		const int parent = above.parent;
+
+		found = mask_of(h, parent);
+		if (!found && tasks_read(h->m, parent, parent, &above))
+			break;
+	}
+	return found;
+}
+
+static int find_heir(const struct thread *t, void *context)
+{
+	struct heirs *h = context;
+	char now[CPULIST_TEXT_MAX];
+	const json_t *from;
+	const char *was;
+
+	if (t->is_bound || t->is_kernel || mask_of(h, t->tid))
+		return 0;
+	from = ancestor_of(h, t);
+	was = json_string_value(json_object_get(from, "was"));
+	cpulist_format(&t->cpus, now, sizeof(now));
+	if (was && strcmp(was, now) && !strcmp(now, json_string_value(json_object_get(from, "is"))))
+		json_array_append_new(h->found, json_pack("{s:i, s:I, s:s, s:s}", "tid", t->tid, "start",
+							  (json_int_t)t->start, "name", t->name, "cpus", was));
+	return 0;
+}
+
+/* A new list of them. */
+static json_t *find_heirs(struct machine *m, const json_t *threads)
+{
+	struct heirs h = {.m = m, .masks = json_object(), .found = json_array()};
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach (threads, i, one) {
+		const int tid = (int)json_integer_value(json_object_get(one, "tid"));
+		const char *was = json_string_value(json_object_get(one, "cpus"));
+		char key[16], is[CPULIST_TEXT_MAX];
+		struct thread t;
+
+		snprintf(key, sizeof(key), "%d", tid);
+		if (was && !tasks_read(m, tid, tid, &t) &&
+		    t.start == (unsigned long long)json_integer_value(json_object_get(one, "start")))
+			json_object_set_new(
+			    h.masks, key,
+			    json_pack("{s:s, s:s}", "was", was, "is", cpulist_format(&t.cpus, is, sizeof(is))));
+	}
+	tasks_each(m, find_heir, &h);
+	json_decref(h.masks);
+	return h.found;
+}
+
+static int undo_threads(struct machine *m, const json_t *threads, struct err *e)
+{
+	const json_t *one;
 	struct err waits = ERR_INIT;
 	size_t i, waiting = 0;
 	int rc, worst = 0;
 
-	if (!m->root.live || json_is_true(json_object_get(s->data, "again")))
-		return 0;
 	json_array_foreach (threads, i, one) {
 		rc = restore_one(m, one, &waits);
+		if (!rc)
+			rc = restore_policy(m, one);
 		/* EINVAL: the thread has been bound meanwhile, as kernel threads may be, so it is
 		 * left alone. */
 		if (rc == -EAGAIN)
@@ -185,6 +280,21 @@ static int affinity_undo(struct machine *m, const struct step *s, struct err *e)
 		worst = err_set(e, -EAGAIN, STATUS_FAILED, "threads", NULL, "%zu may not run where they could: %s",
 				waiting, waits.text);
 	return worst;
+}
+
+static int affinity_undo(struct machine *m, const struct step *s, struct err *e)
+{
+	const json_t *threads = json_object_get(s->data, "threads");
+	json_t *heirs;
+	int rc, other;
+
+	if (!m->root.live || json_is_true(json_object_get(s->data, "again")))
+		return 0;
+	heirs = find_heirs(m, threads);
+	rc = undo_threads(m, threads, e);
+	other = undo_threads(m, heirs, e);
+	json_decref(heirs);
+	return rc ? rc : other;
 }
 
 const struct op op_affinity = {

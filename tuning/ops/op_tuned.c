@@ -3,7 +3,8 @@
  * its own one afterwards. Otherwise a one-shot tuned applies the profile and holds it as long as it
  * runs. tuned only keeps original values in memory, so kbtune also records what the profile changes
  * (guards), and restores it even if tuned was killed. data: "profile", "mode" (daemon, oneshot),
- * "before", "guards", and the entries described in tuned_files.h.
+ * "before"; "post", the post-loaded profile, which tuned adds to any other; "auto", whether tuned
+ * itself had chosen; "guards", and the entries described in tuned_files.h.
  */
 #include "tuning/ops/op_tuned.h"
 
@@ -23,37 +24,186 @@
 #include "tuning/machine/holder.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
+#include "tuning/machine/tasks.h"
 #include "tuning/machine/tuned.h"
 #include "tuning/ops/guards.h"
+#include "tuning/ops/tuned_effects.h"
 #include "tuning/ops/tuned_files.h"
 #include "tuning/steps/plan.h"
 
-#define NAME	 "tuned"
-#define ADM	 "tuned-adm"
-#define START_MS 60000
-#define STOP_MS	 30000
-#define WATCH_MS 10
-#define LOG_MAX	 (1 << 20)
+#define NAME	     "tuned"
+#define ADM	     "tuned-adm"
+#define START_MS     60000
+#define STOP_MS	     30000
+#define WATCH_MS     10
+#define LOG_MAX	     (1 << 20)
+#define PROFILES_MAX 32 /* that are applied together */
+#define ERRORS_MAX   5
 
 static bool is_daemon(const struct step *s)
 {
 	return !strcmp(step_text(s, "mode"), "daemon");
 }
 
-void op_tuned_plan(struct plan *plan, struct machine *m, const char *knob, const char *name, const char *own)
+/* The one that tuned adds to whatever is chosen; "" for none. */
+static void read_post(const struct machine *m, char *buf, size_t size)
 {
-	char active[256] = "";
-	bool daemon = m->root.live && tuned_daemon(m) && tuned_active(active, sizeof(active));
+	if (sysroot_line(&m->root, "/etc/tuned/post_loaded_profile", buf, size))
+		buf[0] = '\0';
+}
+
+static bool is_automatic(const struct machine *m)
+{
+	char mode[32] = "";
+
+	return !sysroot_line(&m->root, "/etc/tuned/profile_mode", mode, sizeof(mode)) && !strcmp(mode, "auto");
+}
+
+/* What tuned makes of it; NULL and a reason in the plan if it cannot be applied; *why if nobody can tell. */
+static json_t *resolve_choice(struct plan *plan, const struct machine *m, const char *knob,
+			      const struct tuned_choice *c, const char *post, char *why, size_t size, bool *possible)
+{
+	const bool both = *post && !c->text;
+	char *names = fs_path("%s%s%s", c->names, both ? " " : "", both ? post : "");
+	json_t *resolved = tuned_resolve(m, names, c->path, why, size), *refused, *blocked;
+
+	free(names);
+	refused = json_object_get(resolved, "refused");
+	blocked = json_object_get(resolved, "blocked");
+	*possible = false;
+	if (resolved && !json_is_true(json_object_get(resolved, "daemon")))
+		plan_missing(plan, knob, c->names,
+			     "tuned-main.conf says daemon = 0: tuned then ends at once, holds no PM QoS request and "
+			     "undoes nothing");
+	else if (refused && !json_array_size(blocked))
+		plan_missing(plan, knob, c->names, "tuned says: %s", json_string_value(refused));
+	else
+		*possible = true;
+	if (refused)
+		snprintf(why, size, "%s", json_string_value(refused));
+	if (refused || !*possible) {
+		json_decref(resolved);
+		resolved = NULL;
+	}
+	return resolved;
+}
+
+struct keeping {
+	json_t *threads;
+};
+
+static int keep_thread(const struct thread *t, void *context)
+{
+	struct keeping *k = context;
+	char cpus[CPULIST_TEXT_MAX];
+
+	json_array_append_new(k->threads,
+			      json_pack("{s:i, s:I, s:s, s:s, s:i, s:i}", "tid", t->tid, "start", (json_int_t)t->start,
+					"name", t->name, "cpus", cpulist_format(&t->cpus, cpus, sizeof(cpus)), "policy",
+					t->policy, "priority", t->priority));
+	return 0;
+}
+
+/* A step that changes nothing, and undone gives threads back what tuned takes from them. */
+static void plan_threads(struct plan *plan, const struct machine *m, const char *knob)
+{
+	struct keeping k = {.threads = json_array()};
+
+	tasks_each(m, keep_thread, &k);
+	plan_step(plan, knob, &op_affinity, "threads", "where they may run", "as tuned makes it",
+		  json_pack("{s:s, s:s, s:o, s:b, s:b, s:b, s:b, s:[]}", "off", "", "housekeeping", "", "threads",
+			    k.threads, "kernel", 0, "programs", 0, "again", 0, "last", 0, "shields"));
+}
+
+static void note_files(struct plan *plan, const struct step *s)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach (json_object_get(s->data, "files"), i, one)
+		if (json_is_true(json_object_get(one, "of_others")))
+			plan_warn(plan, "tuned changes %s, which survives a reboot; restoring puts it back",
+				  json_string_value(json_object_get(one, "path")));
+}
+
+/* What cannot be restored, or is not known. */
+static void state_losses(struct machine *m, struct step *s, const json_t *resolved, const char *why)
+{
+	const char *rollback = json_string_value(json_object_get(resolved, "rollback"));
+
+	if (!resolved)
+		step_cannot_undo(s, false, "tuned's profile",
+				 "what it changes is not known (%s): only tuned can undo it", why);
+	else
+		tuned_effects_state(m, resolved, s);
+	if (rollback && !strcmp(rollback, "not_on_exit") && !is_daemon(s) && step_irreversible(s))
+		step_cannot_undo(s, false, "/etc/tuned/tuned-main.conf",
+				 "rollback = not_on_exit: tuned undoes none of this when it ends");
+}
+
+/* Others that change the same values meanwhile. */
+static void warn_of_others(struct plan *plan, const struct machine *m)
+{
+	static const char *const names[] = {"tuned-ppd", "power-profiles-daemon"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (tasks_find(m, names[i]))
+			plan_warn(plan, "%s is running, and may choose another profile at any time", names[i]);
+}
+
+static void warn_of_errors(struct plan *plan, const json_t *resolved)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach (json_object_get(resolved, "errors"), i, one)
+		if (i < ERRORS_MAX)
+			plan_warn(plan, "tuned says: %s", json_string_value(one));
+}
+
+static void plan_resolved(struct plan *plan, struct machine *m, const char *knob, const struct tuned_choice *c,
+			  const struct tuned_active *active, bool daemon, const json_t *resolved, const char *why)
+{
 	struct step *s;
 
+	if (resolved && tuned_effects_threads(resolved))
+		plan_threads(plan, m, knob);
+	s = plan_step(plan, knob, &op_tuned, "tuned's profile", *active->profile ? active->profile : "none", c->names,
+		      json_pack("{s:s, s:s, s:s, s:s, s:b, s:o}", "profile", c->names, "mode",
+				daemon ? "daemon" : "oneshot", "before", active->profile, "post", active->post, "auto",
+				daemon && is_automatic(m), "guards",
+				resolved ? tuned_effects_guards(m, resolved) : json_array()));
+	tuned_files_plan(m, s, c->names, c->text, resolved);
+	note_files(plan, s);
+	state_losses(m, s, resolved, why);
+	warn_of_errors(plan, resolved);
+	warn_of_others(plan, m);
+}
+
+void op_tuned_plan(struct plan *plan, struct machine *m, const char *knob, const struct tuned_choice *c)
+{
+	struct tuned_active active = {.answers = false};
+	const int process = m->root.live ? tuned_daemon(m) : 0;
+	const bool daemon = process && tuned_active(&active);
+	char why[512] = "";
+	json_t *resolved;
+	bool possible;
+
 	if (!tuned_is_installed(m)) {
-		plan_missing(plan, knob, name, "tuned is not installed (Debian: tuned)");
+		plan_missing(plan, knob, c->names, "tuned is not installed (Debian: tuned)");
 		return;
 	}
-	s = plan_step(plan, knob, &op_tuned, "tuned's profile", *active ? active : "none", name,
-		      json_pack("{s:s, s:s, s:s, s:o}", "profile", name, "mode", daemon ? "daemon" : "oneshot",
-				"before", active, "guards", tuned_guards(m, name, own)));
-	tuned_files_plan(m, s, name, own);
+	if (process && !daemon) {
+		plan_missing(plan, knob, c->names,
+			     "tuned runs (process %d), but does not answer tuned-adm: is D-Bus running?", process);
+		return;
+	}
+	if (!daemon)
+		read_post(m, active.post, sizeof(active.post));
+	resolved = resolve_choice(plan, m, knob, c, active.post, why, sizeof(why), &possible);
+	if (possible)
+		plan_resolved(plan, m, knob, c, &active, daemon, resolved, why);
+	json_decref(resolved);
 }
 
 static int tuned_probe(struct machine *m, const struct step *s, char *why, size_t size)
@@ -65,17 +215,24 @@ static int tuned_probe(struct machine *m, const struct step *s, char *why, size_
 	return -EPERM;
 }
 
-/* Uses a lock that is held as long as tuned-adm runs, in case kbtune is killed meanwhile: tuned-adm
+/* For `profile`, or none (""), or the one that tuned recommends (NULL). Uses a lock that is held as long as tuned-adm runs, in case kbtune is killed meanwhile: tuned-adm
  * then finishes what it has begun, and restoring must wait for that. */
 static int ask_daemon(struct machine *m, const char *profile, struct err *e)
 {
-	const char *const set[] = {"tuned-adm", "profile", profile, NULL}, *const off[] = {"tuned-adm", "off", NULL};
+	const char *words[PROFILES_MAX + 3] = {"tuned-adm", profile ? "profile" : "auto_profile"};
+	char *names = fs_path("%s", profile ? profile : ""), *rest = names, *name, said[1024];
 	int lock = holder_lock(m, ADM, START_MS, e), rc;
-	char said[1024];
+	size_t n = 2;
 
+	while (n < PROFILES_MAX + 2 && (name = strsep(&rest, " ")))
+		if (*name)
+			words[n++] = name;
+	if (profile && n == 2)
+		words[1] = "off";
+	rc = lock < 0 ? lock : tuned_command(words, lock, TUNED_COMMAND_MS, said, sizeof(said));
+	free(names);
 	if (lock < 0)
 		return lock;
-	rc = tuned_command(*profile ? set : off, lock, TUNED_COMMAND_MS, said, sizeof(said));
 	holder_unlock(m, ADM, lock);
 	if (rc < 0)
 		return err_sys(e, rc, "tuned-adm", "run");
@@ -171,13 +328,15 @@ static json_t *guards_of(const struct step *s)
 
 static void tuned_settle(struct machine *m, struct step *s)
 {
-	if (m->root.live)
-		guards_settle(m, guards_of(s));
+	if (!m->root.live)
+		return;
+	guards_settle(m, guards_of(s));
+	tuned_files_settle(m, s);
 }
 
 static enum check tuned_check(struct machine *m, const struct step *s, char *now, size_t size)
 {
-	char active[256];
+	struct tuned_active active;
 
 	if (!m->root.live)
 		return CHECK_SAME;
@@ -187,17 +346,21 @@ static enum check tuned_check(struct machine *m, const struct step *s, char *now
 		snprintf(now, size, "the tuned process that held it has ended");
 		return CHECK_DRIFT;
 	}
-	if (tuned_active(active, sizeof(active)) && !strcmp(active, step_text(s, "profile")))
+	if (!tuned_active(&active) || strcmp(active.profile, step_text(s, "profile")) != 0)
+		snprintf(now, size, "%s", *active.profile ? active.profile : "no profile");
+	else if (json_object_get(s->data, "post") && strcmp(active.post, step_text(s, "post")) != 0)
+		snprintf(now, size, "%s, with the post-loaded profile %s", active.profile,
+			 *active.post ? active.post : "no more");
+	else
 		return guards_find_changed(m, guards_of(s), now, size) ? CHECK_DRIFT : CHECK_SAME;
-	snprintf(now, size, "%s", *active ? active : "no profile");
 	return CHECK_DRIFT;
 }
 
 /* 1: the daemon has our profile; 0: it has another one, or none; or a negative errno: nobody can tell. */
 static int has_ours(struct machine *m, const char *ours, struct err *e)
 {
-	char active[256];
-	const int rc = tuned_ask_active(active, sizeof(active));
+	struct tuned_active active;
+	const int rc = tuned_ask_active(&active);
 
 	if (rc == -ENOENT && !tuned_is_installed(m))
 		return 0;
@@ -206,7 +369,7 @@ static int has_ours(struct machine *m, const char *ours, struct err *e)
 	if (rc > 128)
 		return err_set(e, -EIO, STATUS_FAILED, "tuned-adm", "ask tuned for its profile", "signal %d ended it",
 			       rc - 128);
-	return !rc && !strcmp(active, ours);
+	return !rc && !strcmp(active.profile, ours);
 }
 
 /* Return to the daemon's own profile, unless another one has been chosen since. */
@@ -217,8 +380,16 @@ static int undo_daemon(struct machine *m, const struct step *s, struct err *e)
 	if (!rc)
 		rc = has_ours(m, step_text(s, "profile"), e);
 	if (rc > 0)
-		rc = ask_daemon(m, step_text(s, "before"), e);
+		rc = ask_daemon(m, json_is_true(json_object_get(s->data, "auto")) ? NULL : step_text(s, "before"), e);
 	return rc;
+}
+
+/* The daemon had nothing but the post-loaded profile, for which tuned-adm has no command: it reads its notes again. */
+static int restart_post(struct machine *m, const struct step *s, struct err *e)
+{
+	const int daemon = is_daemon(s) && *step_text(s, "post") && !*step_text(s, "before") ? tuned_daemon(m) : 0;
+
+	return daemon && kill(daemon, SIGHUP) ? err_sys(e, -errno, "tuned", "have it read its profile again") : 0;
 }
 
 static int undo_oneshot(struct machine *m, struct err *e)
@@ -234,14 +405,19 @@ static int tuned_undo(struct machine *m, const struct step *s, struct err *e)
 	/* Otherwise another profile has been chosen since. */
 	bool ours = !is_daemon(s) || tuned_files_name(m, step_text(s, "profile")) ||
 		    tuned_files_name(m, step_text(s, "before"));
+	json_t *changed = json_object();
 	int rc = 0, other;
 
+	tuned_files_look(m, s, changed);
 	if (m->root.live)
 		rc = is_daemon(s) ? undo_daemon(m, s, e) : undo_oneshot(m, e);
 	if (!rc)
 		rc = guards_undo(m, guards_of(s), e);
-	if (!rc && ours)
-		rc = tuned_files_put_back(m, s, e);
+	if (!rc)
+		rc = tuned_files_put_back(m, s, ours, changed, e);
+	if (!rc && ours && m->root.live)
+		rc = restart_post(m, s, e);
+	json_decref(changed);
 	other = tuned_files_uninstall(m, s, e);
 	return rc ? rc : other;
 }

@@ -9,8 +9,13 @@
 struct machine;
 struct plan;
 
-/* Apply the profile `name`, or a reason why not. `own`: its text, which is to be installed
- * meanwhile; or NULL. */
-void op_tuned_plan(struct plan *plan, struct machine *m, const char *knob, const char *name, const char *own);
+/* A profile, or several of them (`names`, separated by spaces), as tuned-adm takes them. `path` and `text`: that of one
+ * which is to be installed meanwhile; or NULL. */
+struct tuned_choice {
+	const char *names, *path, *text;
+};
+
+/* Apply it, or a reason why not. */
+void op_tuned_plan(struct plan *plan, struct machine *m, const char *knob, const struct tuned_choice *c);
 
 #endif
