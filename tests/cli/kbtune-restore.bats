@@ -488,6 +488,12 @@ as_user() {
 	echo "$output"
 }
 
+# stranger ARGUMENT…: kbtune as a user to whom nothing belongs.
+stranger() {
+	run setpriv --reuid 12346 --clear-groups --bounding-set=-all --inh-caps=-all "$KBTUNE" "$@" --sysroot m
+	echo "$output"
+}
+
 # claimed BY PATH: another user has created the file that excludes others.
 claimed() {
 	mkdir -p "m${2%/*}" "m.before${2%/*}"
@@ -561,6 +567,76 @@ refused_for() {
 	as_user 12346 restore
 	[ "$status" -eq 0 ]
 	[ ! -e m/dev/shm/kbtune ] && [ ! -e m/run/kbtune.owner ]
+}
+
+@test "who cannot read a journal is told whose profile is applied, since when, and that it takes that user" {
+	[ "$(id -u)" -eq 0 ] || skip "only root can be somebody else"
+	machine small-v2
+	mkdir -p m/dev/shm m/var/lib
+	profile mild <<<'sysctl: {vm.swappiness: 7}'
+	chmod -R a+rX "$T"
+	stranger status
+	[ "$status" -eq 0 ]
+	[[ $output != *others* ]]
+	kb apply ./mild
+	[ "$status" -eq 0 ]
+	stranger status
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "user 0 (root) has the profile mild here, applied since 20"
+	assert_contains "$output" "the journal is in /run/kbtune"
+	stranger status --json
+	echo "$output" >s.json
+	assert_eq "$(json s.json '(d["state"], d["others"]["user"], d["others"]["state"])')" "('nothing applied by this user', 0, 'applied')"
+	for order in verify restore "restore --dry-run" "tuned verify"; do
+		# shellcheck disable=SC2086
+		stranger $order
+		echo "$output"
+		[ "$status" -eq 77 ]
+		assert_contains "$output" "user 0 (root) has the profile mild here"
+		assert_contains "$output" "run it as that user"
+		assert_eq "$(value /proc/sys/vm/swappiness)" 7
+	done
+	kb restore
+	[ "$status" -eq 0 ]
+	rm -r m/run/kbtune
+	for order in status "restore"; do
+		# shellcheck disable=SC2086
+		stranger $order
+		[ "$status" -eq 0 ]
+		[[ $output != *root* ]]
+	done
+	# And root of a user's.
+	chown 12346 m/proc/sys/vm/swappiness
+	as_user 12346 apply ./mild
+	[ "$status" -eq 0 ]
+	mv m/run/kbtune m/run/of-a-user
+	kb status
+	echo "$output"
+	assert_contains "$output" "user 12346 has the profile mild here, applied since"
+	# What such a file says is cleaned, and no link is followed.
+	printf 'x\nprofile: \033[2Jevil\nstate: applied\n' >m/dev/shm/kbtune
+	chown 12346 m/dev/shm/kbtune
+	kb status
+	[[ $output != *$'\033'* ]]
+	# What an earlier boot left, for everybody.
+	rm m/dev/shm/kbtune
+	mkdir -m 700 m/var/lib/kbtune
+	stranger status
+	assert_contains "$output" "left by an earlier boot"
+}
+
+@test "a journal that is in another folder of the same user's is found again" {
+	machine small-v2
+	mkdir -p m/dev/shm
+	profile mild <<<'sysctl: {vm.swappiness: 7}'
+	kb apply ./mild
+	sed -i 's|^journal: .*|journal: /run/user/elsewhere|' m/run/kbtune.owner
+	mv m/run/kbtune m/run/aside
+	kb status
+	echo "$output"
+	assert_contains "$output" "the profile mild here"
+	assert_contains "$output" "the journal is in /run/user/elsewhere"
 }
 
 @test "a link in place of the file that excludes others is not followed" {

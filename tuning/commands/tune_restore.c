@@ -1,5 +1,6 @@
 /* kbtune restore. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "tuning/commands/command.h"
 #include "tuning/commands/tune_commands.h"
 #include "tuning/journal/journal.h"
+#include "tuning/machine/exclusion.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
 
@@ -45,11 +47,24 @@ static enum status print_undo(struct machine *m, struct err *e)
 	return STATUS_OK;
 }
 
+/* Nothing that this user could restore is there. */
+static bool journal_is_missing(struct machine *m)
+{
+	struct journal j = {0};
+	struct err e = ERR_INIT;
+	const bool missing = journal_find(m, &j, &e) == -ENOENT;
+
+	journal_free(&j);
+	return missing;
+}
+
 static enum status restore_act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
 	const struct request *r = request;
 
 	(void)args;
+	if (journal_is_missing(m) && exclusion_refuse_others(m, "restore", e))
+		return err_status(e);
 	return r->dry_run ? print_undo(m, e) : restore_all(m, NULL, r->json ? OUTPUT_JSON : OUTPUT_TEXT, e);
 }
 

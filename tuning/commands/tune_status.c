@@ -8,6 +8,7 @@
 #include "tuning/commands/tune_commands.h"
 #include "tuning/journal/journal.h"
 #include "tuning/machine/cgroups.h"
+#include "tuning/machine/exclusion.h"
 #include "tuning/machine/latency.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
@@ -33,6 +34,7 @@ static json_t *status_json(struct machine *m, const struct journal *j, struct er
 	char cpus[CPULIST_TEXT_MAX], folder[5200];
 	struct tuned_active active;
 	struct topology topo;
+	struct exclusion_note others;
 	struct cgroups cg;
 	long long us;
 	json_t *all;
@@ -55,8 +57,27 @@ static json_t *status_json(struct machine *m, const struct journal *j, struct er
 		json_object_set_new(all, "tuned_daemon_profile", json_string(active.profile));
 	if (j->about && json_object_get(j->about, "shields"))
 		json_object_set(all, "shields", json_object_get(j->about, "shields"));
+	if (!j->profile && exclusion_note_of_others(m, &others)) {
+		json_object_set_new(all, "state", json_string("nothing applied by this user"));
+		json_object_set_new(all, "others",
+				    json_pack("{s:I, s:s, s:s, s:s, s:s}", "user", (json_int_t)others.user, "profile",
+					      others.profile, "state", others.state, "since", others.since, "journal",
+					      others.folder));
+	}
 	topology_free(&topo);
 	return all;
+}
+
+static void print_others(const json_t *others)
+{
+	struct exclusion_note n = {.user = (uid_t)json_integer_value(json_object_get(others, "user"))};
+	char text[1600];
+
+	snprintf(n.profile, sizeof(n.profile), "%s", json_string_value(json_object_get(others, "profile")));
+	snprintf(n.state, sizeof(n.state), "%s", json_string_value(json_object_get(others, "state")));
+	snprintf(n.since, sizeof(n.since), "%s", json_string_value(json_object_get(others, "since")));
+	snprintf(n.folder, sizeof(n.folder), "%s", json_string_value(json_object_get(others, "journal")));
+	printf("%-22s %s\n", "others", exclusion_note_text(&n, text, sizeof(text)));
 }
 
 static void print_status(const json_t *all)
@@ -74,6 +95,8 @@ static void print_status(const json_t *all)
 			printf("%-22s %s\n", key, json_string_value(value));
 		else if (json_is_integer(value))
 			printf("%-22s %lld\n", key, (long long)json_integer_value(value));
+		else if (json_is_object(value))
+			print_others(value);
 		else if (json_is_boolean(value))
 			printf("%-22s %s\n", key, json_is_true(value) ? "running" : "not running");
 		json_array_foreach (value, i, shield)

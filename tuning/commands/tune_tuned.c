@@ -15,6 +15,7 @@
 #include "tuning/journal/change.h"
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
+#include "tuning/machine/exclusion.h"
 #include "tuning/machine/form.h"
 #include "tuning/machine/holder.h"
 #include "tuning/machine/machine.h"
@@ -197,6 +198,8 @@ static enum status tuned_verify(void *request)
 	keep_tuned(&j);
 	if (!j.count) {
 		journal_free(&j);
+		if (rc == -ENOENT && exclusion_refuse_others(r->m, "verify", r->e))
+			return err_status(r->e);
 		err_set(r->e, -ENOENT, STATUS_NO, NULL, NULL, "no tuned profile is applied by kbtune");
 		return STATUS_NO;
 	}

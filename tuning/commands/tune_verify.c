@@ -7,6 +7,7 @@
 #include "tuning/commands/command.h"
 #include "tuning/commands/tune_commands.h"
 #include "tuning/journal/transaction.h"
+#include "tuning/machine/exclusion.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
 
@@ -31,6 +32,8 @@ static enum status load_applied(struct machine *m, struct journal *j, struct err
 		journal_free(j);
 		rc = -ENOENT;
 	}
+	if (rc == -ENOENT && exclusion_refuse_others(m, "verify", e))
+		return err_status(e);
 	if (rc == -ENOENT)
 		err_set(e, rc, STATUS_NO, NULL, NULL, "no profile is applied, so there is nothing to verify");
 	else if (!rc && j->state != JOURNAL_APPLIED)

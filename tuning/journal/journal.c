@@ -247,6 +247,18 @@ static int save_lasting(struct machine *m, const struct journal *j, struct err *
 	return rc ? err_sys(e, rc, LASTING, "write") : 0;
 }
 
+/* For users who cannot read it. */
+static void describe_to_others(struct machine *m, const struct journal *j)
+{
+	struct exclusion_note n = {0};
+
+	snprintf(n.profile, sizeof(n.profile), "%s", *j->profile ? j->profile : "(single commands)");
+	snprintf(n.since, sizeof(n.since), "%s", j->applied);
+	snprintf(n.state, sizeof(n.state), "%s", states[j->state]);
+	state_folder_below_root(m, n.folder, sizeof(n.folder));
+	exclusion_describe(m, &n);
+}
+
 int journal_save(struct machine *m, const struct journal *j, struct err *e)
 {
 	char path[5200];
@@ -255,6 +267,8 @@ int journal_save(struct machine *m, const struct journal *j, struct err *e)
 	if (rc)
 		return rc;
 	rc = write_journal(m->state_fd, j, false);
+	if (!rc)
+		describe_to_others(m, j);
 	return rc ? err_sys(e, rc, journal_path(m, path, sizeof(path)), "write") : 0;
 }
 
@@ -422,8 +436,14 @@ int journal_load(struct machine *m, struct journal *j, struct err *e)
 
 int journal_find(struct machine *m, struct journal *j, struct err *e)
 {
+	struct exclusion_note others;
 	int rc = state_folder_open(m, false, e);
 
 	*j = (struct journal){0};
+	/* The folder of another user's, on a recorded machine. */
+	if (rc == -EACCES && exclusion_note_of_others(m, &others)) {
+		err_clear(e);
+		return -ENOENT;
+	}
 	return rc && rc != -ENOENT ? rc : journal_load(m, j, e);
 }

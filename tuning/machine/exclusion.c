@@ -4,11 +4,18 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/fs.h"
+#include "common/text.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/state_folder.h"
+
+#define NOTE_MAX 4096
 
 struct claim {
 	const char *folder, *name, *path;
@@ -148,4 +155,140 @@ void exclusion_release(struct machine *m)
 {
 	claim_release(m, &privileged);
 	claim_release(m, &anybodys);
+}
+
+/* --- what is applied, for everybody --- */
+
+/* Our own file. It is replaced in place, as its owner is what counts. */
+static int describe_in(const struct machine *m, const struct claim *c, const char *text)
+{
+	int folder = open_folder(m, c), fd, rc = 0;
+	struct stat st;
+
+	if (folder < 0)
+		return folder;
+	fd = openat(folder, c->name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	close(folder);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+		rc = -EPERM;
+	if (!rc)
+		rc = fs_write_fd(fd, text, strlen(text));
+	if (!rc && ftruncate(fd, (off_t)strlen(text)))
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+void exclusion_describe(struct machine *m, const struct exclusion_note *n)
+{
+	char *text = fs_path("process %d of user %u\nprofile: %s\nsince: %s\nstate: %s\njournal: %s\n", (int)getpid(),
+			     (unsigned)geteuid(), n->profile, n->since, n->state, n->folder);
+
+	if (describe_in(m, &privileged, text))
+		describe_in(m, &anybodys, text);
+	free(text);
+}
+
+static void note_field(const char *text, const char *label, char *buf, size_t size)
+{
+	const char *found = strstr(text, label);
+
+	buf[0] = '\0';
+	if (!found)
+		return;
+	found += strlen(label);
+	text_clean(found, strcspn(found, "\n"), buf, size);
+}
+
+/* 0, or a negative errno: there is no such file, or it is not one of kbtune's. */
+static int claim_note(const struct machine *m, const struct claim *c, struct exclusion_note *n)
+{
+	int folder = open_folder(m, c), fd, rc;
+	char text[NOTE_MAX];
+	struct stat st;
+	ssize_t got;
+
+	if (folder < 0)
+		return folder;
+	fd = openat(folder, c->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	close(folder);
+	if (fd < 0)
+		return -errno;
+	rc = fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+	got = rc ? 0 : read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (rc || got < 0)
+		return rc ? rc : -EIO;
+	text[got] = '\0';
+	*n = (struct exclusion_note){.user = st.st_uid};
+	note_field(text, "\nprofile: ", n->profile, sizeof(n->profile));
+	note_field(text, "\nsince: ", n->since, sizeof(n->since));
+	note_field(text, "\nstate: ", n->state, sizeof(n->state));
+	note_field(text, "\njournal: ", n->folder, sizeof(n->folder));
+	return 0;
+}
+
+/* A file of ours without a journal's folder is of a kbtune that was killed, or of an older one. */
+static bool is_not_ours(const struct machine *m, const struct exclusion_note *n)
+{
+	char ours[1024];
+
+	if (n->user != geteuid())
+		return true;
+	return *n->folder && strcmp(n->folder, state_folder_below_root(m, ours, sizeof(ours))) != 0;
+}
+
+/* What another user's profile has left, of which only root can read the journal. */
+static bool read_lasting(const struct machine *m, struct exclusion_note *n)
+{
+	int fd = machine_openat(m, STATE_FOLDER_LASTING, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+	struct stat st;
+	int rc;
+
+	if (fd < 0)
+		return false;
+	rc = fstat(fd, &st);
+	close(fd);
+	*n = (struct exclusion_note){
+	    .user = st.st_uid, .state = "left by an earlier boot", .folder = STATE_FOLDER_LASTING};
+	return !rc && st.st_uid != geteuid();
+}
+
+bool exclusion_note_of_others(const struct machine *m, struct exclusion_note *n)
+{
+	if (!claim_note(m, &privileged, n) && is_not_ours(m, n))
+		return true;
+	if (!claim_note(m, &anybodys, n) && is_not_ours(m, n))
+		return true;
+	return read_lasting(m, n);
+}
+
+char *exclusion_note_text(const struct exclusion_note *n, char *buf, size_t size)
+{
+	snprintf(buf, size, "user %u%s has %s%s here%s%s%s%s%s%s", (unsigned)n->user, n->user ? "" : " (root)",
+		 *n->profile ? "the profile " : "changes", n->profile, *n->state ? ", " : "", n->state,
+		 *n->since ? " since " : "", n->since, *n->folder ? "; the journal is in " : "", n->folder);
+	return buf;
+}
+
+int exclusion_refuse_others(const struct machine *m, const char *operation, struct err *e)
+{
+	struct exclusion_note n;
+	char text[1600];
+
+	if (!exclusion_note_of_others(m, &n))
+		return 0;
+	exclusion_note_text(&n, text, sizeof(text));
+	/* Any user can say so, and must not keep root from anything. */
+	if (geteuid() == 0) {
+		fprintf(stderr, "kbtune: %s\n", text);
+		return 0;
+	}
+	return n.user == geteuid()
+		   ? err_set(e, -EPERM, STATUS_IMPOSSIBLE, NULL, NULL,
+			     "cannot %s: %s; run it with the XDG_RUNTIME_DIR that has this folder", operation, text)
+		   : err_set(e, -EPERM, STATUS_IMPOSSIBLE, NULL, NULL, "cannot %s: %s; run it as that user", operation,
+			     text);
 }

@@ -14,7 +14,7 @@
 #define LASTING_PARENT "/var/lib"
 
 /* Relative to the root of the machine. Users other than root cannot write to /run. */
-static char *path_below_root(const struct machine *m, char *buf, size_t size)
+char *state_folder_below_root(const struct machine *m, char *buf, size_t size)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 
@@ -31,7 +31,7 @@ char *state_folder_path(const struct machine *m, char *buf, size_t size)
 {
 	char below[1024];
 
-	snprintf(buf, size, "%s%s", m->root.live ? "" : m->root.path, path_below_root(m, below, sizeof(below)));
+	snprintf(buf, size, "%s%s", m->root.live ? "" : m->root.path, state_folder_below_root(m, below, sizeof(below)));
 	return buf;
 }
 
@@ -91,7 +91,7 @@ int state_folder_open(struct machine *m, bool make, struct err *e)
 
 	if (m->state_fd >= 0)
 		return 0;
-	path_below_root(m, below, sizeof(below));
+	state_folder_below_root(m, below, sizeof(below));
 	rc = make ? make_folder(m, below) : 0;
 	if (rc) {
 		err_sys(e, rc, state_folder_path(m, path, sizeof(path)), "make the journal's folder");

@@ -29,7 +29,8 @@ int state_folder_open(struct machine *m, bool make, struct err *e);
 int state_folder_open_lasting(const struct machine *m, bool make, struct err *e);
 void state_folder_remove_lasting(struct machine *m);
 
-/* Its path, for messages. Returns `buf`. */
+/* Its path below the root of the machine; and for messages. Return `buf`. */
+char *state_folder_below_root(const struct machine *m, char *buf, size_t size);
 char *state_folder_path(const struct machine *m, char *buf, size_t size);
 
 /* Check that only we can write to a file or folder, as others could otherwise make us write anything as root. 0, or
