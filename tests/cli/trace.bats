@@ -159,6 +159,26 @@ ask() {
 	[ "$(latency min)" -ge 0 ]
 }
 
+@test "stamps have a limit of memory, at which the measurement ends" {
+	cat >many.c <<-'C'
+		#include "measure/program/kblat_stamp.h"
+		int main(void)
+		{
+			for (uint64_t i = 1;; i++) {
+				kblat_begin(0);
+				kblat_end(0);
+				if (i % 4000 == 0)
+					usleep(1000);
+			}
+		}
+	C
+	cc -std=gnu11 -D_GNU_SOURCE -O2 -pthread -I"$ROOT/harness" many.c -o many
+	trace --stamps --explain no --for 60s -- ./many
+	echo "$output"
+	assert_contains "$output" "there are 4194304 stamps, and more are not kept: the measurement ends"
+	assert_eq "$(latency n)" 2097152
+}
+
 @test "stamps of C++, of nested requests, and of requests that end in another thread, are matched" {
 	cat >nested.cc <<-'C'
 		#include "measure/program/kblat_stamp.h"
@@ -201,6 +221,12 @@ ask() {
 	printf '1 2 3 4 5\n' >long
 	printf '5 2 3\n' >backwards
 	printf '1 2 3\n# ticks\n' >late
+	mkfifo fifo
+	for words in "" $'two\nlines' "$(printf '%0200d' 0)"; do
+		run "$KBLAT" trace --out none --name "$words" --stamps --explain no -- true
+		assert_eq "$status" 2
+		assert_contains "$output" "--name: '"
+	done
 	while IFS='|' read -r words wanted; do
 		# shellcheck disable=SC2086 # several of them
 		run "$KBLAT" trace --out none $words
@@ -233,6 +259,14 @@ ask() {
 		--stamps --explain no --no-state -- true|no request was seen
 		--stamps --explain no -- ./own-rights|runs with other rights (setuid, setgid)
 		--file nothing --explain no --no-state -- true|nothing: cannot open
+		--file fifo --explain no --no-state -- true|fifo: is not a regular file
+		--file /dev/zero --explain no --no-state -- true|/dev/zero: is not a regular file
+		--file late-fifo --explain no --no-state -- mkfifo late-fifo|late-fifo: is not a regular file any more
+		--name ../../up --stamps --explain no -- true|--name: '../../up' is not a name of letters, digits
+		--name .hidden --stamps --explain no -- true|--name: '.hidden' is not a name
+		--name - --stamps --explain no -- true|--name: '-' is not a name
+		--name a/b --file empty -- true|--name: 'a/b' is not a name
+		--from ./fifo:f --to ./fifo:f -- true|fifo: is not a program or library (ELF)
 		--file . --explain no --no-state -- true|is a directory
 		--file empty --explain no --no-state -- true|no request was seen
 		--file short --explain no --no-state -- true|line 1: expected begin, end

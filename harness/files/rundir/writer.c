@@ -105,6 +105,16 @@ static int name_it(struct rundir *r, const char *parent, const char *name, struc
 	return mkdir(r->path, 0777) ? err_sys(e, -errno, r->path, "create") : 0;
 }
 
+int rundir_check_name(const char *what, const char *name, struct err *e)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+	if (*name && *name != '.' && *name != '-' && !name[strspn(name, allowed)] && strlen(name) < RUNDIR_NAME_MAX)
+		return 0;
+	return err_set(e, -EINVAL, STATUS_USAGE, what, NULL,
+		       "'%.60s' is not a name of letters, digits, '.', '_' and '-'", name);
+}
+
 int rundir_create(struct rundir *r, const char *parent, const struct rundir_head *head, json_t *resolved, json_t *run,
 		  struct err *e)
 {

@@ -31,6 +31,11 @@ struct rundir_head {
 	bool imported; /* of another program: it cannot be repeated by a spec */
 };
 
+#define RUNDIR_NAME_MAX 128
+
+/* Names of runs and hosts become those of folders: STATUS_USAGE if this one cannot. `what` is that which has it. */
+int rundir_check_name(const char *what, const char *name, struct err *e);
+
 /* Create it inside `parent` (created if missing), with spec.yaml (and the observatory.json that it was made from),
  * resolved.json, README.txt and log.jsonl. `resolved` and `run` are stolen. */
 int rundir_create(struct rundir *r, const char *parent, const struct rundir_head *head, json_t *resolved, json_t *run,

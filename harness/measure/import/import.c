@@ -20,17 +20,6 @@
 #define KERNEL	 "imported"
 #define LIMIT_NS 10000
 
-/* Names become those of folders, of runs and of hosts. */
-static int import_check_name(const char *what, const char *name, struct err *e)
-{
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-
-	if (*name && *name != '.' && *name != '-' && !name[strspn(name, allowed)] && strlen(name) < READING_NAME_MAX)
-		return 0;
-	return err_set(e, -EINVAL, STATUS_USAGE, what, NULL,
-		       "'%.60s' is not a name of letters, digits, '.', '_' and '-'", name);
-}
-
 /* What was asked for, or what the file says. */
 static const char *choose(const char *asked, const char *said, const char *otherwise)
 {
@@ -178,9 +167,9 @@ static int import_describe(struct import *i, const char *outcome, const char *wh
 	const struct reading *r = &i->reading;
 	const char *name = choose(q->name, r->name, q->format->name);
 	char *title = fs_path("samples of another program (%s)", q->format->name);
-	int rc = import_check_name("--name", name, e)
-		     ?: import_check_name("--host", choose(q->host, r->host, "unknown"), e)
-		     ?: import_check_name("--boot", choose(q->boot, r->boot, "unknown"), e);
+	int rc = rundir_check_name("--name", name, e)
+		     ?: rundir_check_name("--host", choose(q->host, r->host, "unknown"), e)
+		     ?: rundir_check_name("--boot", choose(q->boot, r->boot, "unknown"), e);
 
 	if (!rc) {
 		json_decref(i->dir.resolved);

@@ -132,6 +132,18 @@ static int check_command(const struct program_run_request *q, struct err *e)
 	return rc;
 }
 
+/* A FIFO or a device would be waited for. */
+static int check_requests_file(const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (!path || stat(path, &st) || S_ISREG(st.st_mode))
+		return 0;
+	return err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
+		       S_ISDIR(st.st_mode) ? "is a directory"
+					   : "is not a regular file, into which requests are written");
+}
+
 static int start_program(struct program_run *p, int memory, struct err *e)
 {
 	const struct program_run_request *q = p->request;
@@ -847,6 +859,8 @@ int program_run(const struct program_run_request *request, struct program_run_re
 	*result = (struct program_run_result){.path = NULL};
 	trace_names_init(&p.names);
 	p.names.mask = request->mask;
+	if (!rc)
+		rc = rundir_check_name("--name", request->name, e) ?: check_requests_file(request->file, e);
 	if (!rc)
 		rc = find_probes(&p, e);
 	if (!rc)

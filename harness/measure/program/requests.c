@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/err.h"
@@ -283,6 +284,8 @@ void stamp_memory_close(struct stamp_memory *m)
 
 /* --- a file --- */
 
+#define REQUESTS_MOST (16u << 20) /* 512 MB */
+
 struct request_file {
 	const char *path;
 	const struct clock_conversion *conversion;
@@ -322,6 +325,8 @@ static int take_request(struct request_file *f, const char *text, struct err *e)
 		return complain_line(f, e, "there is more than begin, end, the thread's number and an ID");
 	if (from < 0 || to < from || to > INT64_MAX / 4 || tid < 0)
 		return complain_line(f, e, "a time or number is negative, or the request ends before it begins");
+	if (f->to->count == REQUESTS_MOST)
+		return complain_line(f, e, "there are more requests than can be kept");
 	f->to->list = grow_or_abort(f->to->list, f->to->count, sizeof(*f->to->list));
 	f->to->list[f->to->count++] = (struct program_request){time_of(f, from), time_of(f, to), tid, id};
 	return 0;
@@ -352,13 +357,17 @@ int requests_read(const char *path, const struct clock_conversion *c, const stru
 		  struct program_requests *out, struct err *e)
 {
 	struct request_file f = {.path = path, .conversion = c, .at = at, .to = out};
-	FILE *in = fopen(path, "re");
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+	struct stat st;
 	int rc;
 
 	*out = (struct program_requests){.list = NULL};
 	if (!in)
 		return err_sys(e, -errno, path, "open");
-	rc = take_lines(&f, in, e);
+	rc = fstat(fd, &st) || !S_ISREG(st.st_mode)
+		 ? err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "is not a regular file any more")
+		 : take_lines(&f, in, e);
 	fclose(in);
 	if (out->count)
 		qsort(out->list, out->count, sizeof(*out->list), by_beginning);
