@@ -406,14 +406,6 @@ static char *without_slash(const char *path)
 	return copy;
 }
 
-int fs_make_temporary(const char *name, char **path, struct err *e)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	*path = fs_path("%s/kblat-%s-XXXXXX", tmp && *tmp ? tmp : "/tmp", name);
-	return mkdtemp(*path) ? 0 : err_sys(e, -errno, *path, "make");
-}
-
 int fs_remove_tree(const char *path, struct err *e)
 {
 	char *plain = without_slash(path);

@@ -69,10 +69,6 @@ int fs_read_fd(int fd, size_t max, char **data, size_t *size);
 /* fsync a file or directory by path. */
 int fs_sync(const char *path, struct err *e);
 
-/* Make a folder of our own below $TMPDIR, or /tmp: kblat-<name>-XXXXXX, for this user alone. `*path` is set in any case;
- * the caller frees it. */
-int fs_make_temporary(const char *name, char **path, struct err *e);
-
 /* Remove a tree of our own, never following links or crossing to another file system. A missing one
  * is fine. */
 int fs_remove_tree(const char *path, struct err *e);

@@ -15,6 +15,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "common/temporary.h"
 #include "common/units.h"
 #include "measure/instrument/discipline.h"
 #include "measure/transports/verbs_device.h"
@@ -239,27 +240,40 @@ static bool is_left_over(const char *name)
 	return pid > 0 && kill((pid_t)pid, 0) && errno == ESRCH;
 }
 
-static void check_leftovers(const struct host *h, struct finding *f)
+static void find_left_in(const struct host *h, const char *folder, struct finding *f)
 {
 	char **names;
-	int n = sysroot_list(&h->root, SHM, "kblat-*", &names), count = 0;
+	const int n = sysroot_list(&h->root, folder, "kblat-*", &names);
 
-	f->data = json_array();
 	for (int i = 0; i < n; i++) {
+		const size_t count = json_array_size(f->data);
+
 		if (!is_left_over(names[i]))
 			continue;
-		if (count++ < LEFTOVERS_SHOWN)
-			finding_add(f, "%s" SHM "/%s", count > 1 ? ", " : "", names[i]);
-		json_array_append_new(f->data, json_string(names[i]));
+		if (count < LEFTOVERS_SHOWN)
+			finding_add(f, "%s%s/%s", count ? ", " : "", folder, names[i]);
+		json_array_append_new(f->data, strcmp(folder, SHM) != 0 ? json_sprintf("%s/%s", folder, names[i])
+									: json_string(names[i]));
 	}
 	if (n >= 0)
 		sysroot_names_free(names);
+}
+
+static void check_leftovers(const struct host *h, struct finding *f)
+{
+	size_t count;
+
+	f->data = json_array();
+	find_left_in(h, SHM, f);
+	if (strcmp(temporary_place(), SHM) != 0)
+		find_left_in(h, temporary_place(), f);
+	count = json_array_size(f->data);
 	if (!count) {
 		finding_add(f, "none");
 		return;
 	}
 	if (count > LEFTOVERS_SHOWN)
-		finding_add(f, " and %d more", count - LEFTOVERS_SHOWN);
+		finding_add(f, " and %zu more", count - LEFTOVERS_SHOWN);
 	finding_raise(
 	    f, LEVEL_WARN,
 	    "left by runs that were killed; NumPy can read the stamps in them; remove them with rm -r if not needed");

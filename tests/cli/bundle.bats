@@ -333,6 +333,44 @@ nothing_left() {
 	done
 }
 
+# gone: within two seconds nothing is left in $TMPDIR.
+gone() {
+	for _ in {1..100}; do
+		! nothing_left || return 0
+		sleep 0.02
+	done
+	ls -AR "$TMPDIR"
+	return 1
+}
+
+@test "reproduce and bundle that are interrupted or killed leave no folder, and doctor finds one that is left" {
+	local signal left
+	for signal in INT TERM HUP KILL; do
+		for words in "reproduce b.tar.gz" "bundle $run_dir --out c.tar.gz"; do
+			# As soon as there is a folder.
+			# shellcheck disable=SC2086 # words
+			env -u KBLAT_SYSROOT bash -c 'trap - INT; exec "$@"' - "$KBLAT" $words >out 2>&1 3>&- &
+			pid=$!
+			for _ in {1..400}; do
+				nothing_left || break
+				kill -0 "$pid" 2>/dev/null || break
+			done
+			kill "-$signal" "$pid" 2>/dev/null || true
+			wait "$pid" || true
+			gone
+			[ "$(compgen -G 'c.tar.gz.partial*' | wc -l)" -eq 0 ]
+			rm -f c.tar.gz
+		done
+	done
+	sleep 0 &
+	wait $!
+	left=$TMPDIR/kblat-$(id -u)-$!-reproduceABCDEF
+	mkdir "$left"
+	run "$KBLAT" doctor --json
+	assert_contains "$output" "$left"
+	rmdir "$left"
+}
+
 @test "a full disk is told, and nothing stays" {
 	[ "$(id -u)" -eq 0 ] && unshare --mount true 2>/dev/null || skip "no mounts for this user"
 	run -1 unshare --mount sh -c 'mount -t tmpfs -o size=64k none tmp && exec "$0" reproduce b.tar.gz' "$KBLAT"

@@ -12,6 +12,7 @@
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/spawn.h"
+#include "common/temporary.h"
 #include "common/text.h"
 #include "common/version.h"
 #include "files/rundir/manifest.h"
@@ -429,14 +430,16 @@ int bundle_pack(const struct bundle_request *r, struct err *e)
 				  .signed_utc = or_abort(calloc(BUNDLE_UTC, 1)),
 				  .packages = installed_packages(),
 				  .build_ids = json_object()}};
+	struct temporary temporary = {0};
 	int rc = text_ends_in(r->out, ENDING)
 		     ? 0
 		     : err_set(e, -EINVAL, STATUS_USAGE, r->out, "write a bundle", "its name must end in " ENDING);
 
-	rc = rc ?: fs_make_temporary("bundle", &p.folder, e);
+	rc = rc ?: temporary_make(&temporary, NULL, "bundle", e);
 	if (!rc) {
+		p.folder = temporary.path;
 		rc = pack_all(&p, e);
-		fs_remove_tree(p.folder, NULL);
+		temporary_remove(&temporary);
 	}
 	if (!rc)
 		printf("%s: %zu run%s, %zu files, %.1f MiB unpacked%s%s%s\n", r->out, p.b.runs,
@@ -447,6 +450,5 @@ int bundle_pack(const struct bundle_request *r, struct err *e)
 		run_close(&p.run[--p.runs]);
 	free(p.run);
 	bundle_free(&p.b);
-	free(p.folder);
 	return rc;
 }

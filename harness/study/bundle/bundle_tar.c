@@ -15,6 +15,7 @@
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/sha256.h"
+#include "common/temporary.h"
 
 #define BLOCK	      512
 #define CHUNK	      (128 << 10)
@@ -212,8 +213,6 @@ static int put_in_place(const char *partial, const char *path, bool replace, str
 					       "it exists; name another file, or add --replace")
 				     : err_sys(e, rc, path, "write");
 	}
-	if (!replace)
-		unlink(partial);
 	return 0;
 }
 
@@ -222,6 +221,7 @@ int bundle_tar_write(const struct bundle *b, const char *folder, const char *pat
 	char *partial = fs_path("%s.partial-%d", path, (int)getpid());
 	struct tar_out o = {.path = path,
 			    .fd = open(partial, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
+	struct temporary temporary;
 	int rc;
 
 	if (o.fd < 0) {
@@ -232,15 +232,14 @@ int bundle_tar_write(const struct bundle *b, const char *folder, const char *pat
 	o.buffer = or_abort(malloc(CHUNK));
 	o.hash = sha256_begin();
 	deflateInit2(&o.z, LEVEL, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY);
-	rc = out_all(&o, b, folder, e);
+	rc = temporary_file(&temporary, partial, e) ?: out_all(&o, b, folder, e);
 	deflateEnd(&o.z);
 	if (o.hash)
 		sha256_end(o.hash, NULL);
 	free(o.buffer);
 	close(o.fd);
 	rc = rc ?: put_in_place(partial, path, replace, e);
-	if (rc)
-		unlink(partial);
+	temporary_remove(&temporary);
 	free(partial);
 	return rc;
 }

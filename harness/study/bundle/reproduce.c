@@ -12,6 +12,7 @@
 #include "common/or_abort.h"
 #include "common/sysroot.h"
 #include "common/table_print.h"
+#include "common/temporary.h"
 #include "common/text.h"
 #include "files/rundir/manifest.h"
 #include "files/rundir/reader.h"
@@ -402,12 +403,14 @@ static enum status reproduce_kept(struct reproduction *x, struct err *e)
 
 static enum status reproduce_once(struct reproduction *x, struct err *e)
 {
+	struct temporary temporary;
 	enum status status;
 
-	if (fs_make_temporary("reproduce", &x->folder, e))
+	if (temporary_make(&temporary, NULL, "reproduce", e))
 		return e->status;
+	x->folder = fs_path("%s", temporary.path);
 	status = reproduce_in(x, e);
-	fs_remove_tree(x->folder, NULL);
+	temporary_remove(&temporary);
 	return status;
 }
 

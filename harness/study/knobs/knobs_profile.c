@@ -11,9 +11,9 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/guard.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "common/temporary.h"
 #include "measure/run/environment.h"
 
 #define CONF_MAX (1 << 20)
@@ -151,46 +151,12 @@ int profile_write(const char *folder, const char *title, const char *comment, co
 	return rc;
 }
 
-/* --- the folder of trial profiles --- */
-
-/* In /dev/shm; only its user may enter it, and it disappears together with this process, however that ends. */
-struct trial_folder {
-	char path[64];
-	struct guard guard;
-};
-
-static void remove_trial_folder(void *path)
-{
-	fs_remove_tree(path, NULL);
-}
-
-static int trial_folder_make(struct trial_folder *f, struct err *e)
-{
-	int rc;
-
-	/* The process in the name is for kblat doctor. */
-	snprintf(f->path, sizeof(f->path), "/dev/shm/kblat-%u-%d-knobsXXXXXX", (unsigned)getuid(), (int)getpid());
-	if (!mkdtemp(f->path))
-		return err_sys(e, -errno, "/dev/shm", "make a folder in");
-	rc = guard_start(&f->guard, remove_trial_folder, f->path);
-	if (!rc)
-		return 0;
-	rmdir(f->path);
-	return err_sys(e, rc, "knobs", "start a process");
-}
-
-static void trial_folder_remove(struct trial_folder *f)
-{
-	fs_remove_tree(f->path, NULL);
-	guard_dismiss(&f->guard);
-}
-
 /* --- effects on this machine --- */
 
 struct probe {
 	struct environment env;
-	struct trial_folder folder;
-	const json_t *whole; /* the profile's plan */
+	struct temporary folder; /* of trial profiles */
+	const json_t *whole;	 /* the profile's plan */
 	struct knobs *k;
 	size_t shields; /* the knob that makes them; k->knobs: there is none */
 };
@@ -397,10 +363,10 @@ int profile_knobs(const char *profile, struct knobs *k, struct err *e)
 	int rc;
 
 	environment_open(&p.env, &never);
-	rc = trial_folder_make(&p.folder, e);
+	rc = temporary_make(&p.folder, "/dev/shm", "knobs", e);
 	if (!rc) {
 		rc = probe_all(&p, profile, e);
-		trial_folder_remove(&p.folder);
+		temporary_remove(&p.folder);
 	}
 	environment_close(&p.env);
 	return rc;
