@@ -28,15 +28,19 @@ const struct cli_command cmd_reproduce_cli = {
     .synopsis = "FILE.tar.gz [--signers FILE] [--require-signature] [--state] [--out DIR [--run]] [--json]",
     .summary = "check a bundle: is it whole, do its numbers and verdicts follow from its data, and do they hold here",
     .details =
-	"Checks every byte, computes all numbers again from the raw time stamps, judges all claims again, and says "
-	"which verdicts differ. Nothing of the bundle is executed; neither root nor a network is needed.\n\n--signers "
+	"Checks every byte, computes the numbers of all summaries again from the raw time stamps, counters and "
+	"settings, "
+	"judges all claims again, and says which verdicts differ. It names what it cannot check, such as the time "
+	"stamps themselves, and makes pages and tables again instead of believing them. Nothing of the bundle is "
+	"executed; neither root nor a network is needed.\n\n--signers "
 	"is a list of people and their keys, as ssh-keygen(1) describes it under ALLOWED SIGNERS. --state shows in "
 	"what this machine differs from the one measured. --run measures the same experiments here: those which this "
 	"kblat has under their names ($KBLAT_EXPERIMENTS, or those that came with it), not the bundle's, and not those "
 	"in "
 	"./experiments; run directories are made below DIR/here. --out keeps the "
 	"unpacked bundle "
-	"in a new folder, with a page.\n\nExit status: 0 all is as the bundle says; 3 a number or a verdict is "
+	"in a new folder, with a page.\n\nExit status: 0 all that was checked is as the bundle says; 3 a number, a "
+	"verdict or a text is "
 	"not, or the signature that --require-signature asks for is missing or not of a trusted signer; 2 it is not "
 	"whole, or not a bundle.",
     .min_args = 1,

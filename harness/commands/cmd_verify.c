@@ -39,22 +39,6 @@ static bool has_manifest(const char *path)
 	return there;
 }
 
-/* Claims that compare with another experiment are not judged in a run's own claims.json. */
-static bool makes_claims(const struct run *run)
-{
-	return claims_are_made(run->resolved);
-}
-
-static json_t *own_claims(const struct run *run, struct err *e)
-{
-	return claims_of_runs(run, 1, e);
-}
-
-static const struct verify_more more[] = {
-    {"claims.json", makes_claims, own_claims, "it differs from a new judgement"},
-    {.file = NULL},
-};
-
 static enum status verify_content(const char *path, const struct run *run, struct err *e)
 {
 	struct verified seen;
@@ -64,7 +48,7 @@ static enum status verify_content(const char *path, const struct run *run, struc
 		printf("%s: not sealed: the run has not ended, or was killed\n", path);
 		return STATUS_NO;
 	}
-	wrong = verify_run(run, more, print_line, NULL, &seen, e);
+	wrong = verify_run(run, claims_files, print_line, NULL, &seen, e);
 	if (wrong < 0)
 		return e->status;
 	if (wrong)

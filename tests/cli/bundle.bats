@@ -210,6 +210,77 @@ nothing_left() {
 	[[ $output == *"none"*"holds"*"fails"* && $output == *"1 of 2 verdicts is not the same"* ]]
 }
 
+# bats test_tags=long
+@test "whatever number or text is changed, it is found, or was named as not checked" {
+	"$KBLAT" run experiments --out studies --no-state >out || [ $? -eq 3 ]
+	study=$(tail -n 1 out)
+	"$KBLAT" report "$study" || [ $? -eq 77 ]
+	"$KBLAT" bundle "$study" --out s.tar.gz
+	python3 -I "$BATS_TEST_DIRNAME/bundles.py" unpack s.tar.gz study
+	PYTHONDONTWRITEBYTECODE=1 python3 "$BATS_TEST_DIRNAME/mutations.py" "$KBLAT" study 60 "${SEED:-$RANDOM}"
+}
+
+@test "what a claim says is checked, not only its verdict" {
+	for change in 's/It takes no time/It takes ages/' 's/"measured": "1.00 us/"measured": "1.01 us/' 's/"low": 1000/"low": 10/' 's/"wanted": "value at most 1/"wanted": "value at most 2/'; do
+		cp "$SHARED/unpacked/claims.json" unpacked/claims.json
+		sed -i "$change" unpacked/claims.json
+		repack
+		run -3 "$KBLAT" reproduce changed.tar.gz
+		[[ $output == *"claims.json: it differs from a new judgement"* ]]
+	done
+}
+
+@test "what a bundle says of its runs is compared with them" {
+	for change in 's/"title": "toy"/"title": "joy"/' 's/"valid": [a-z]*/"valid": false, "x": 0/' 's/"started_utc": "2/"started_utc": "3/' 's/"kblat"/"kblot"/' 's/"columns": true/"columns": false/'; do
+		cp "$SHARED/unpacked/bundle.json" unpacked/bundle.json
+		sed -i "$change" unpacked/bundle.json
+		repack
+		run -3 "$KBLAT" reproduce changed.tar.gz
+		[[ $output == *"bundle.json: "* ]]
+	done
+}
+
+@test "pages and tables of a bundle are made again, and those that it brings are not kept" {
+	mkdir unpacked/pages
+	echo "<script>alert(1)</script>" >"unpacked/pages/${run_dir##*/}.html"
+	python3 -I - <<-'PY'
+		import json
+		d = json.load(open("unpacked/bundle.json"))
+		run = d["runs"][0]["path"]
+		d["files"].append({"name": "pages/%s.html" % run, "size": 0, "sha256": ""})
+		d["files"].sort(key=lambda one: one["name"])
+		d["made_by"]["commit"] = "another"
+		json.dump(d, open("unpacked/bundle.json", "w"))
+	PY
+	echo "all claims hold" >unpacked/ARTIFACT.md
+	sed -i s/fails/holds/ unpacked/claims.tsv
+	repack
+	run -0 "$KBLAT" reproduce changed.tar.gz --out kept
+	[[ $output == *"made again, not believed: ARTIFACT.md, claims.tsv, pages/"* ]]
+	cmp kept/claims.tsv "$SHARED/unpacked/claims.tsv"
+	grep -q '^| toy | It takes no time .*| fails |$' kept/ARTIFACT.md
+	[ ! -e kept/pages ]
+	grep -q "It takes no time" kept/runs/*/derived/report.html
+	run -1 grep -r "alert(1)" kept
+}
+
+@test "what is not checked is said, and what is, is not among it" {
+	"$KBLAT" reproduce b.tar.gz --json >out.json
+	assert_eq "$(json out.json '[f for f in (x["files"] for x in d["not_checked"]) if "summary" in f or "claims" in f or "data.json" in f]')" "[]"
+	assert_eq "$(json out.json '{"*.npy", "runs/*/counters.json", "runs/*/run.json", "runs/*/point.json"} <= {x["files"] for x in d["not_checked"]}')" True
+	"$KBLAT" bundle runs/* --out small.tar.gz --without-columns
+	run -0 "$KBLAT" reproduce small.tar.gz
+	[[ $output == *"runs/*/summary.json"*"the numbers of the summaries"* ]]
+	# They are compared with each other all the same.
+	rm -r unpacked
+	python3 -I "$BATS_TEST_DIRNAME/bundles.py" unpack small.tar.gz unpacked
+	sed -i 's/"p50": 1000/"p50": 1001/' "$inside/points/0000/summary.json"
+	(cd "$inside" && sed -i "/ points.0000.summary.json\$/s/^[0-9a-f]*/$(sha256sum points/0000/summary.json | cut -d ' ' -f 1)/" manifest-sha256.txt)
+	repack
+	run -3 "$KBLAT" reproduce changed.tar.gz
+	[[ $output == *"points/0000/summary.json: it differs from what summary.json gives"* ]]
+}
+
 @test "without columns it is small, and says what cannot be computed" {
 	"$KBLAT" bundle runs/* --out small.tar.gz --without-columns
 	[ "$(stat -c %s small.tar.gz)" -lt "$(stat -c %s b.tar.gz)" ]

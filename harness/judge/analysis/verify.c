@@ -12,6 +12,7 @@
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/text.h"
+#include "common/version.h"
 #include "files/rundir/flows.h"
 #include "files/rundir/rep.h"
 #include "files/rundir/schema.h"
@@ -116,6 +117,7 @@ bool data_equal(const json_t *a, const json_t *b)
 
 struct check {
 	const struct run *run;
+	bool is_of_this; /* this very kblat made it: it would write every word, and each number that it knows */
 	void (*complain)(void *arg, const char *text);
 	void *arg;
 	int count;
@@ -140,6 +142,18 @@ static void verify_complain_err(struct check *c, const struct err *e)
 	bool inside = !strncmp(e->text, c->run->path, length) && e->text[length] == '/';
 
 	verify_complain(c, "%s", e->text + (inside ? length + 1 : 0));
+}
+
+bool verify_is_of_this(const char *version, const char *commit)
+{
+	return !strcmp(version, kblat_version) && !strcmp(commit, kblat_commit);
+}
+
+/* `equal`: what must be the same of what another kblat has made. */
+static bool is_as_made(const struct check *c, bool (*equal)(const json_t *a, const json_t *b), const json_t *found,
+		       const json_t *made)
+{
+	return c->is_of_this ? json_equal(found, made) : equal(found, made);
 }
 
 /* --- files one by one --- */
@@ -239,7 +253,7 @@ static void verify_json(struct check *c, const char *name, json_t *value, const 
 		verify_complain_err(c, e);
 	else if (!found)
 		verify_complain_err(c, &why);
-	else if (!data_equal(found, value))
+	else if (!is_as_made(c, data_equal, found, value))
 		verify_complain(c, "%s: %s", name, complaint);
 	json_decref(found);
 	json_decref(value);
@@ -251,7 +265,7 @@ static json_t *known_then(const struct check *c, const char *name, json_t *value
 {
 	char *path = fs_path("%s/%s", c->run->path, name);
 	struct err ignored = ERR_INIT;
-	json_t *found = json_read(path, &ignored);
+	json_t *found = c->is_of_this ? NULL : json_read(path, &ignored);
 
 	if (found)
 		drop_newer(value, found);
@@ -356,7 +370,8 @@ static void verify_reps(struct check *c, const struct layout *l, const struct su
 	free(reps);
 }
 
-static void verify_point(struct check *c, const struct layout *l, const struct summary_point *p)
+/* `given`: what the summary follows from. */
+static void verify_point(struct check *c, const struct layout *l, const struct summary_point *p, const char *given)
 {
 	char *name = fs_path("points/%04u/params.json", l->id);
 	struct err e = ERR_INIT;
@@ -365,13 +380,15 @@ static void verify_point(struct check *c, const struct layout *l, const struct s
 		verify_json(c, name, json_incref((json_t *)l->params), "it differs from resolved.json", &e);
 	free(name);
 	name = fs_path("points/%04u/summary.json", l->id);
-	verify_json(c, name, summary_encode_point(p), "it differs from what the columns give", &e);
+	verify_json(c, name, summary_encode_point(p), given, &e);
 	free(name);
-	verify_reps(c, l, p);
 }
 
-static void verify_points(struct check *c, const struct summary *s)
+static void verify_points(struct check *c, const struct summary *s, bool has_columns)
 {
+	const char *given =
+	    has_columns ? "it differs from what the columns give" : "it differs from what summary.json gives";
+
 	for (size_t i = 0; i < s->point_count; i++) {
 		struct err e = ERR_INIT;
 		struct layout l;
@@ -379,7 +396,9 @@ static void verify_points(struct check *c, const struct summary *s)
 		if (s->points[i].outcome == POINT_NOT_MEASURED ||
 		    layout_read(c->run->path, c->run->resolved, i, &l, &e))
 			continue;
-		verify_point(c, &l, &s->points[i]);
+		verify_point(c, &l, &s->points[i], given);
+		if (has_columns)
+			verify_reps(c, &l, &s->points[i]);
 		layout_free(&l);
 	}
 }
@@ -426,36 +445,92 @@ static json_t *recomputed(const struct check *c, struct err *e)
 	return document;
 }
 
-static void verify_derived(struct check *c, const struct verify_more *more, struct verified *out)
+/* --- what the run says of itself --- */
+
+/* How many points ended in which way; "total" is all. */
+static bool counts_outcomes(const json_t *said, const struct summary *s)
+{
+	const char *outcome;
+	json_t *count;
+
+	json_object_foreach ((json_t *)said, outcome, count) {
+		size_t found = strcmp(outcome, "total") ? 0 : s->point_count;
+
+		for (size_t i = 0; i < s->point_count; i++)
+			found += s->points[i].outcome_text && !strcmp(s->points[i].outcome_text, outcome);
+		if ((size_t)json_integer_value(count) != found)
+			return false;
+	}
+	return true;
+}
+
+static void verify_record(struct check *c, const struct summary *s)
+{
+	static const char *const same[] = {"name", "title", "variant"};
+	const json_t *run = c->run->run;
+
+	if (s->valid != json_is_true(json_object_get(run, "valid")))
+		verify_complain(c, "run.json: 'valid' contradicts the columns and counters");
+	if (!is_as_made(c, prose_equal, json_object_get(run, "reasons"), s->reasons) ||
+	    !is_as_made(c, prose_equal, json_object_get(run, "warnings"), s->warnings))
+		verify_complain(c, "run.json: 'reasons' or 'warnings' are not those of the points");
+	if (!counts_outcomes(json_object_get(run, "points"), s))
+		verify_complain(c, "run.json: 'points' are not as many as ended in that way");
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		if (strcmp(json_text(run, same[i]), json_text(c->run->resolved, same[i])) != 0)
+			verify_complain(c, "run.json: '%s' differs from resolved.json", same[i]);
+}
+
+static void verify_derived(struct check *c, const struct verify_more *more, bool has_columns, struct verified *out)
 {
 	struct err e = ERR_INIT;
-	json_t *document = recomputed(c, &e);
+	json_t *document = has_columns ? recomputed(c, &e) : json_incref(c->run->summary);
 	struct summary *summary;
 
+	if (!document && !has_columns)
+		err_set(&e, -ENOENT, STATUS_NO, "summary.json", NULL, "it is missing");
 	verify_json(c, "summary.json", json_incref(document), "it differs from what the columns give", &e);
 	if (!document)
 		return;
 	summary = summary_decode(document);
-	verify_points(c, summary);
+	verify_points(c, summary, has_columns);
 	verify_csv(c, summary);
 	verify_more_files(c, more, document);
-	if (summary->valid != json_is_true(json_object_get(c->run->run, "valid")))
-		verify_complain(c, "run.json: 'valid' contradicts the columns and counters");
+	verify_record(c, summary);
 	out->points = summary->point_count;
 	summary_free(summary);
 	json_decref(document);
+}
+
+static int verify_all(struct check *c, const struct verify_more *more, bool has_columns, struct verified *out,
+		      struct err *e)
+{
+	int rc;
+
+	*out = (struct verified){0};
+	rc = verify_files(c, out, e);
+	/* Unreadable files have been reported already. */
+	if (!rc && !c->count)
+		verify_derived(c, more, has_columns, out);
+	return rc ? rc : c->count;
 }
 
 int verify_run(const struct run *run, const struct verify_more *more, void (*tell)(void *arg, const char *text),
 	       void *arg, struct verified *out, struct err *e)
 {
 	struct check c = {.run = run, .complain = tell, .arg = arg};
-	int rc;
 
-	*out = (struct verified){0};
-	rc = verify_files(&c, out, e);
-	/* Unreadable files have been reported already. */
-	if (!rc && !c.count)
-		verify_derived(&c, more, out);
-	return rc ? rc : c.count;
+	return verify_all(&c, more, true, out, e);
+}
+
+int verify_strictly(const struct run *run, const struct verify_more *more, bool has_columns,
+		    void (*tell)(void *arg, const char *text), void *arg, struct verified *out, struct err *e)
+{
+	struct check c = {.run = run,
+			  .complain = tell,
+			  .arg = arg,
+			  .is_of_this =
+			      verify_is_of_this(json_text(run->run, "version"), json_text(run->run, "commit"))};
+
+	return verify_all(&c, more, has_columns, out, e);
 }

@@ -35,6 +35,14 @@ struct verify_more {
 int verify_run(const struct run *run, const struct verify_more *more, void (*tell)(void *arg, const char *text),
 	       void *arg, struct verified *out, struct err *e);
 
+/* The same, and of a run that this very kblat made also every word. Without `has_columns` the numbers of summary.json are
+ * believed, and what follows from them is checked. */
+int verify_strictly(const struct run *run, const struct verify_more *more, bool has_columns,
+		    void (*tell)(void *arg, const char *text), void *arg, struct verified *out, struct err *e);
+
+/* Was something made by this very kblat, which would write the same sentences, and leave out no number? */
+bool verify_is_of_this(const char *version, const char *commit);
+
 /* Are a derived file and what is computed anew equal? Sentences are for people, so later versions may
  * word them differently, but the numbers in them are data: words ("why", "reasons", "warnings",
  * "label", "measured") only need to have the same numbers in the same order. */

@@ -15,6 +15,7 @@
 #include "files/claim/claim_json.h"
 #include "files/rundir/schema.h"
 #include "judge/analysis/summary.h"
+#include "judge/analysis/verify.h"
 #include "judge/claims/claim_metric.h"
 #include "judge/claims/claim_needs.h"
 #include "judge/claims/claim_pairing.h"
@@ -290,6 +291,21 @@ json_t *claims_of_runs(const struct run *runs, size_t count, struct err *e)
 	claim_verdicts_free(&verdicts);
 	return document;
 }
+
+static bool makes_claims(const struct run *run)
+{
+	return claims_are_made(run->resolved);
+}
+
+static json_t *own_claims(const struct run *run, struct err *e)
+{
+	return claims_of_runs(run, 1, e);
+}
+
+const struct verify_more claims_files[] = {
+    {"claims.json", makes_claims, own_claims, "it differs from a new judgement"},
+    {.file = NULL},
+};
 
 struct claim_verdicts claims_read(const char *dir)
 {

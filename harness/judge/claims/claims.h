@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "files/rundir/reader.h"
+#include "judge/analysis/verify.h"
 #include "judge/claims/claim_needs.h"
 #include "judge/claims/claim_verdict.h"
 
@@ -23,6 +24,10 @@ int claims_judge(const struct run *runs, size_t count, struct claim_verdicts *ou
 
 /* The same in the form of claims.json: a new reference, or NULL and `e`. */
 json_t *claims_of_runs(const struct run *runs, size_t count, struct err *e);
+
+/* For verify_run(): what a run's own claims.json must be. Claims that compare with another experiment are not judged in
+ * it. */
+extern const struct verify_more claims_files[];
 
 /* The verdicts in claims.json of this directory; none if there is no such file, or its content is something else. */
 struct claim_verdicts claims_read(const char *dir);

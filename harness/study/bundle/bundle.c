@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/text.h"
+#include "files/rundir/reader.h"
 
 #define NAME_MOST  240 /* bytes that a tar header has room for, in two parts */
 #define DEPTH_MOST 16
@@ -20,7 +22,7 @@ struct bundle_file *bundle_add_file(struct bundle *b, const char *name, const ch
 	return &b->file[b->files++];
 }
 
-static void free_run(struct bundle_run *r)
+void bundle_run_free(struct bundle_run *r)
 {
 	char *texts[] = {r->path,    r->name,	r->title,	r->variant,  r->status,
 			 r->version, r->commit, r->started_utc, r->ended_utc};
@@ -40,7 +42,7 @@ void bundle_free(struct bundle *b)
 	json_decref(b->build_ids);
 	json_decref(b->packages);
 	for (size_t i = 0; i < b->runs; i++)
-		free_run(&b->run[i]);
+		bundle_run_free(&b->run[i]);
 	for (size_t i = 0; i < b->files; i++) {
 		free(b->file[i].name);
 		free(b->file[i].from);
@@ -73,9 +75,74 @@ uint64_t bundle_size(const struct bundle *b)
 	return all;
 }
 
+/* --- of runs --- */
+
+struct bundle_run bundle_run_of(const char *path, const json_t *j)
+{
+	json_t *argv = json_object_get(j, "argv");
+
+	return (struct bundle_run){
+	    .path = or_abort(strdup(path)),
+	    .name = or_abort(strdup(json_text(j, "name"))),
+	    .title = or_abort(strdup(json_text(j, "title"))),
+	    .variant = or_abort(strdup(json_text(j, "variant"))),
+	    .status = or_abort(strdup(json_text(j, "status"))),
+	    .version = or_abort(strdup(json_text(j, "version"))),
+	    .commit = or_abort(strdup(json_text(j, "commit"))),
+	    .started_utc = or_abort(strdup(json_text(j, "started_utc"))),
+	    .ended_utc = or_abort(strdup(json_text(j, "ended_utc"))),
+	    .valid = json_is_true(json_object_get(j, "valid")),
+	    .argv = json_is_array(argv) ? json_incref(argv) : json_array(),
+	};
+}
+
+static void add_build_id(json_t *all, const char *name, json_t *id)
+{
+	json_t *ids = json_object_get(all, name);
+
+	if (!ids)
+		json_object_set_new(all, name, ids = json_array());
+	for (size_t i = 0; i < json_array_size(ids); i++)
+		if (json_equal(json_array_get(ids, i), id))
+			return;
+	json_array_append(ids, id);
+}
+
+static void add_builds_of(json_t *all, const struct run *run, const char *role)
+{
+	json_t *facts = run_state(run->path, run->run, role), *value;
+	const char *key;
+
+	json_object_foreach (facts, key, value) {
+		static const char begin[] = "software.", end[] = ".build_id";
+		char name[256];
+
+		if (strncmp(key, begin, strlen(begin)) || !text_ends_in(key, end) || !json_string_length(value) ||
+		    strlen(key) < strlen(begin) + strlen(end))
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)(strlen(key) - strlen(begin) - strlen(end)),
+			 key + strlen(begin));
+		add_build_id(all, name, value);
+	}
+	json_decref(facts);
+}
+
+void bundle_add_build_ids(json_t *ids, const struct run *run)
+{
+	add_builds_of(ids, run, "source");
+	add_builds_of(ids, run, "sink");
+}
+
+char *bundle_title_of_runs(const struct bundle *b)
+{
+	if (b->runs == 1)
+		return or_abort(strdup(*b->run[0].title ? b->run[0].title : b->run[0].name));
+	return fs_path("%zu runs", b->runs);
+}
+
 /* --- as JSON --- */
 
-static json_t *run_to_json(const struct bundle_run *r)
+json_t *bundle_run_to_json(const struct bundle_run *r)
 {
 	return or_abort(json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:O}", "path", r->path, "name",
 				  r->name, "title", r->title, "variant", r->variant, "status", r->status, "valid",
@@ -88,7 +155,7 @@ json_t *bundle_to_json(const struct bundle *b)
 	json_t *runs = json_array(), *files = json_array();
 
 	for (size_t i = 0; i < b->runs; i++)
-		json_array_append_new(runs, run_to_json(&b->run[i]));
+		json_array_append_new(runs, bundle_run_to_json(&b->run[i]));
 	for (size_t i = 0; i < b->files; i++)
 		json_array_append_new(files, json_pack("{s:s, s:I, s:s}", "name", b->file[i].name, "size",
 						       (json_int_t)b->file[i].size, "sha256", b->file[i].sha256));

@@ -26,6 +26,7 @@
 
 struct err;
 struct claim_verdicts;
+struct run;
 
 #define BUNDLE_SCHEMA	 1
 #define BUNDLE_INDEX	 "bundle.json"
@@ -78,6 +79,17 @@ uint64_t bundle_size(const struct bundle *b);
 /* Does each file have one of the places above, and each run directory only what belongs to one? -EINVAL and `e`, which names
  * it. bundle_from_json() checks the same. */
 int bundle_check_places(const struct bundle *b, struct err *e);
+
+/* As its run.json says, and as JSON: a new reference. */
+struct bundle_run bundle_run_of(const char *path, const json_t *run);
+void bundle_run_free(struct bundle_run *r);
+json_t *bundle_run_to_json(const struct bundle_run *r);
+
+/* Add what measured on both sides of a run to {program or library: [build ID]}: each build once. */
+void bundle_add_build_ids(json_t *ids, const struct run *run);
+
+/* The title of a bundle that is of no study; the caller frees. */
+char *bundle_title_of_runs(const struct bundle *b);
 
 /* bundle.json: a new reference; and from it. -EINVAL and `e` (STATUS_USAGE; `path` is the bundle's, for messages) if it
  * is not one, is of a later version, or names a file that a bundle cannot have. */

@@ -95,53 +95,11 @@ static int pack_member(struct packing *p, struct bundle *to, const struct run *r
 
 /* --- a run --- */
 
-/* What measured, on both sides: each different build of the program and of its libraries, once. */
-static void add_build_ids(struct packing *p, const struct run *run, const char *role)
-{
-	json_t *facts = run_state(run->path, run->run, role), *value;
-	const char *key;
-
-	json_object_foreach (facts, key, value) {
-		static const char begin[] = "software.", end[] = ".build_id";
-		char name[256];
-		json_t *ids;
-		bool is_known = false;
-
-		if (strncmp(key, begin, strlen(begin)) || !text_ends_in(key, end) || !json_string_length(value))
-			continue;
-		snprintf(name, sizeof(name), "%.*s", (int)(strlen(key) - strlen(begin) - strlen(end)),
-			 key + strlen(begin));
-		ids = json_object_get(p->b.build_ids, name);
-		if (!ids)
-			json_object_set_new(p->b.build_ids, name, ids = json_array());
-		for (size_t i = 0; i < json_array_size(ids); i++)
-			is_known |= json_equal(json_array_get(ids, i), value);
-		if (!is_known)
-			json_array_append(ids, value);
-	}
-	json_decref(facts);
-}
-
 static void pack_describe_run(struct packing *p, const struct run *run, const char *path)
 {
-	const json_t *j = run->run;
-
-	add_build_ids(p, run, "source");
-	add_build_ids(p, run, "sink");
+	bundle_add_build_ids(p->b.build_ids, run);
 	p->b.run = grow_or_abort(p->b.run, p->b.runs, sizeof(*p->b.run));
-	p->b.run[p->b.runs++] = (struct bundle_run){
-	    .path = or_abort(strdup(path)),
-	    .name = or_abort(strdup(json_text(j, "name"))),
-	    .title = or_abort(strdup(json_text(j, "title"))),
-	    .variant = or_abort(strdup(json_text(j, "variant"))),
-	    .status = or_abort(strdup(json_text(j, "status"))),
-	    .version = or_abort(strdup(json_text(j, "version"))),
-	    .commit = or_abort(strdup(json_text(j, "commit"))),
-	    .started_utc = or_abort(strdup(json_text(j, "started_utc"))),
-	    .ended_utc = or_abort(strdup(json_text(j, "ended_utc"))),
-	    .valid = json_is_true(json_object_get(j, "valid")),
-	    .argv = json_is_array(json_object_get(j, "argv")) ? json_incref(json_object_get(j, "argv")) : json_array(),
-	};
+	p->b.run[p->b.runs++] = bundle_run_of(path, run->run);
 }
 
 /* As manifest_write(), about files of a bundle. */
@@ -399,12 +357,11 @@ static int pack_all(struct packing *p, struct err *e)
 		rc = add_path(p, p->request->paths[i], e);
 	if (!rc && !*p->b.title) {
 		free(p->b.title);
-		p->b.title = p->runs == 1 ? or_abort(strdup(*p->b.run[0].title ? p->b.run[0].title : p->b.run[0].name))
-					  : fs_path("%zu runs", p->runs);
+		p->b.title = bundle_title_of_runs(&p->b);
 	}
 	if (!rc && p->request->key)
 		utc_now(p->b.signed_utc, BUNDLE_UTC, 0);
-	rc = rc ?: claims_judge(p->run, p->runs, &v, e) ?: pack_claims(p, &v, e);
+	rc = rc ?: bundle_hash_files(&p->b, e) ?: claims_judge(p->run, p->runs, &v, e) ?: pack_claims(p, &v, e);
 	claim_verdicts_free(&v);
 	if (rc)
 		return rc;

@@ -251,8 +251,10 @@ int bundle_hash_files(struct bundle *b, struct err *e)
 	int rc = 0;
 
 	for (size_t i = 0; i < b->files && !rc; i++) {
-		int fd = fs_open(b->file[i].from, 0);
+		int fd = *b->file[i].sha256 ? -1 : fs_open(b->file[i].from, 0);
 
+		if (*b->file[i].sha256)
+			continue;
 		rc = fd < 0 ? fd : sha256_fd(fd, b->file[i].sha256, &b->file[i].size);
 		if (fd >= 0)
 			close(fd);

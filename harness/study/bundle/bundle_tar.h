@@ -12,7 +12,7 @@
 
 #include "study/bundle/bundle.h"
 
-/* Fill in size and hash of each file, from its content. 0 or a negative errno and `e`. */
+/* Fill in size and hash of each file that has none yet, from its content. 0 or a negative errno and `e`. */
 int bundle_hash_files(struct bundle *b, struct err *e);
 
 /* Write it as `path`, whole or not at all; an existing file is replaced only with `replace`. `folder` has bundle.json

@@ -24,6 +24,7 @@
 #include "report/answer_page.h"
 #include "report/html.h"
 #include "study/bundle/bundle.h"
+#include "study/bundle/bundle_check.h"
 #include "study/bundle/bundle_sign.h"
 #include "study/bundle/bundle_tar.h"
 
@@ -34,7 +35,9 @@ struct reproduction {
 	struct bundle_signature signature;
 	struct run *run;
 	size_t runs;
-	size_t troubles; /* files or numbers that are not as the bundle says */
+	bool *is_sound;	   /* of each run */
+	const char *about; /* what is checked at the moment */
+	size_t troubles;   /* files or numbers that are not as the bundle says */
 	struct claim_verdicts said, again, here;
 	size_t differing; /* verdicts that are not the same again */
 };
@@ -46,7 +49,7 @@ static void note_trouble(void *arg, const char *text)
 	struct reproduction *x = arg;
 
 	x->troubles++;
-	fprintf(stderr, "kblat: %s: %s\n", x->b.run[x->runs - 1].path, text);
+	fprintf(stderr, "kblat: %s: %s\n", x->about, text);
 }
 
 static bool is_no_column(const char *name, void *arg)
@@ -55,7 +58,7 @@ static bool is_no_column(const char *name, void *arg)
 	return !bundle_is_column(name);
 }
 
-/* With the columns all numbers are computed again; without them only files are compared. */
+/* With the columns all numbers are computed again; without them, what follows from the summaries. */
 static int reproduce_check_run(struct reproduction *x, const struct run *run, struct err *e)
 {
 	struct err own = ERR_INIT;
@@ -66,11 +69,11 @@ static int reproduce_check_run(struct reproduction *x, const struct run *run, st
 		rc = manifest_check_files(run->path, is_no_column, NULL, &own);
 		if (rc)
 			note_trouble(x, own.text);
-		return 0;
+		return rc ? 0 : verify_strictly(run, claims_files, false, note_trouble, x, &seen, e);
 	}
 	rc = manifest_check(run->path, note_trouble, x, e);
 	/* Numbers are not computed from files that are not those of the run. */
-	return rc ? (rc < 0 ? rc : 0) : verify_run(run, NULL, note_trouble, x, &seen, e);
+	return rc ? (rc < 0 ? rc : 0) : verify_strictly(run, claims_files, true, note_trouble, x, &seen, e);
 }
 
 static int check_runs(struct reproduction *x, struct err *e)
@@ -78,13 +81,17 @@ static int check_runs(struct reproduction *x, struct err *e)
 	int rc = 0;
 
 	x->run = or_abort(calloc(x->b.runs, sizeof(*x->run)));
+	x->is_sound = or_abort(calloc(x->b.runs, sizeof(*x->is_sound)));
 	for (size_t i = 0; i < x->b.runs && rc >= 0; i++) {
 		char *path = fs_path("%s/runs/%s", x->folder, x->b.run[i].path);
+		const size_t before = x->troubles;
 
+		x->about = x->b.run[i].path;
 		rc = run_open(path, &x->run[x->runs], e);
 		if (!rc) {
 			x->runs++;
-			rc = reproduce_check_run(x, &x->run[x->runs - 1], e);
+			rc = reproduce_check_run(x, &x->run[i], e);
+			x->is_sound[i] = x->troubles == before;
 		}
 		free(path);
 	}
@@ -106,6 +113,21 @@ static bool is_same_verdict(const struct claim_verdict *a, const struct claim_ve
 	return a && b && a->verdict == b->verdict;
 }
 
+/* All else that the verdicts say, when they are the same. */
+static void check_claims(struct reproduction *x)
+{
+	char *path = fs_path("%s/claims.json", x->folder);
+	struct err e = ERR_INIT;
+	json_t *said = json_read(path, &e), *again = claim_verdicts_to_json(&x->again);
+
+	x->about = x->request->bundle;
+	if (!said || !(bundle_is_of_this(&x->b) ? json_equal(said, again) : data_equal(said, again)))
+		note_trouble(x, "claims.json: it differs from a new judgement");
+	json_decref(again);
+	json_decref(said);
+	free(path);
+}
+
 static int judge_again(struct reproduction *x, struct err *e)
 {
 	int rc = claims_judge(x->run, x->runs, &x->again, e);
@@ -115,7 +137,26 @@ static int judge_again(struct reproduction *x, struct err *e)
 		x->differing += !is_same_verdict(&x->said.all[i], find_claim(&x->again, &x->said.all[i]));
 	for (size_t i = 0; i < x->again.count && !rc; i++)
 		x->differing += !find_claim(&x->said, &x->again.all[i]);
+	if (!rc && !x->differing)
+		check_claims(x);
 	return rc;
+}
+
+/* --- what the bundle says of itself, and what is for people --- */
+
+static int check_rest(struct reproduction *x, struct err *e)
+{
+	const struct bundle_check c = {.b = &x->b,
+				       .folder = x->folder,
+				       .run = x->run,
+				       .is_signed = x->signature.there,
+				       .tell = note_trouble,
+				       .arg = x};
+
+	x->about = BUNDLE_INDEX;
+	bundle_check_index(&c);
+	x->about = x->request->bundle;
+	return bundle_make_again(&c, &x->again, x->request->out ? x->is_sound : NULL, e);
 }
 
 /* --- the table --- */
@@ -192,8 +233,10 @@ static char *answer_text(const struct reproduction *x)
 		return fs_path("%zu of %zu verdicts %s not the same when the claims are judged again", x->differing,
 			       v->count, x->differing == 1 ? "is" : "are");
 	return fs_path("%s; the verdicts are the same (claims: %zu; %zu hold, %zu fail, %zu not judged)",
-		       x->b.has_columns ? "all numbers follow from the columns"
-					: "the files are whole (there are no columns to compute the numbers from)",
+		       x->b.has_columns
+			   ? "in the summaries and claims, all numbers follow from the columns, counters and "
+			     "settings"
+			   : "the files are whole (there are no columns to compute the numbers from)",
 		       v->count, claim_verdicts_count(v, CLAIM_HOLDS), claim_verdicts_count(v, CLAIM_FAILS),
 		       claim_verdicts_count(v, CLAIM_NOT_JUDGED));
 }
@@ -224,14 +267,16 @@ static json_t *answer_json(const struct reproduction *x, const char *answer, con
 							verdict_word(find_claim(&x->again, said)), "here",
 							verdict_word(find_claim(&x->here, said))));
 	}
-	return json_pack("{s:i, s:s, s:s, s:b, s:b, s:i, s:i, s:o}", "schema", 1, "answer", answer, "signature",
-			 signature, "trusted", x->signature.trusted, "columns", x->b.has_columns, "troubles",
-			 (int)x->troubles, "differing", (int)x->differing, "claims", claims);
+	return json_pack("{s:i, s:s, s:s, s:b, s:b, s:i, s:i, s:o, s:o, s:o, s:b}", "schema", 1, "answer", answer,
+			 "signature", signature, "trusted", x->signature.trusted, "columns", x->b.has_columns,
+			 "troubles", (int)x->troubles, "differing", (int)x->differing, "claims", claims, "not_checked",
+			 bundle_unchecked(&x->b), "made_again", bundle_made_again(&x->b), "sentences_checked",
+			 bundle_is_of_this(&x->b));
 }
 
 struct answer {
 	const struct reproduction *x;
-	const char *text, *signature;
+	const char *text, *signature, *limits;
 	bool is_good;
 };
 
@@ -250,6 +295,7 @@ static void reproduce_write_page(const struct page *p, const void *arg)
 	html_table(p, &t, "", false);
 	html_printf(p, "</section>\n");
 	table_free(&t);
+	html_preformatted(p, "What this does not say", a->limits);
 }
 
 static int draw_nothing(struct figures *f, const void *arg, struct err *e)
@@ -288,15 +334,16 @@ static void print_answer(const struct answer *a)
 	if (x->said.count)
 		table_print(&t, &(struct table_style){.width = 120}, stdout);
 	table_free(&t);
-	printf("%s\n", a->text);
+	printf("%s\n%s\n", a->text, a->limits);
 	if (x->here.count)
 		printf("measured here: %zu of %zu verdicts are as in the bundle\n", count_same_here(x), x->said.count);
 }
 
 static enum status tell_reproduced(struct reproduction *x, struct err *e)
 {
-	char *text = answer_text(x), *signature = signature_text(x);
-	const struct answer a = {x, text, signature, !x->troubles && !x->differing};
+	char *text = answer_text(x), *signature = signature_text(x),
+	     *limits = bundle_limits_text(&x->b, x->signature.trusted);
+	const struct answer a = {x, text, signature, limits, !x->troubles && !x->differing};
 	json_t *j = answer_json(x, text, signature);
 	int rc = 0;
 
@@ -311,6 +358,7 @@ static enum status tell_reproduced(struct reproduction *x, struct err *e)
 	if (x->request->out)
 		rc = reproduce_page(&a, j, e);
 	json_decref(j);
+	free(limits);
 	free(signature);
 	free(text);
 	return rc ? err_status(e) : a.is_good && signature_suffices(x) ? STATUS_OK : STATUS_NO;
@@ -365,7 +413,7 @@ static int check_signature(struct reproduction *x, struct err *e)
 static enum status reproduce_in(struct reproduction *x, struct err *e)
 {
 	int rc = bundle_tar_read(x->request->bundle, x->folder, &x->b, e) ?: check_signature(x, e) ?:
-		 check_runs(x, e) ?: judge_again(x, e);
+		 check_runs(x, e) ?: judge_again(x, e) ?: check_rest(x, e);
 
 	if (!rc && x->request->state && !x->request->json)
 		rc = compare_states(x, e);
@@ -422,6 +470,7 @@ enum status reproduce_bundle(const struct reproduce_request *r, struct err *e)
 	while (x.runs)
 		run_close(&x.run[--x.runs]);
 	free(x.run);
+	free(x.is_sound);
 	claim_verdicts_free(&x.said);
 	claim_verdicts_free(&x.again);
 	claim_verdicts_free(&x.here);
