@@ -223,14 +223,14 @@ static unsigned distance(const char *a, size_t an, const char *b, size_t bn)
 
 const char *suggest(const char *word, const char *const *names)
 {
-	size_t n = strnlen(word, WORD_MAX + 1);
+	const size_t n = strlen(word);
 	const char *best = NULL;
 	unsigned best_distance = WORD_MAX;
 
 	if (!n || n > WORD_MAX)
 		return NULL;
 	for (; *names; names++) {
-		size_t m = strnlen(*names, WORD_MAX + 1);
+		const size_t m = strlen(*names);
 		unsigned d;
 
 		if (m > WORD_MAX)

@@ -277,6 +277,9 @@ int fs_read_opened(int fd, const char *path, size_t max, char **data, size_t *si
 {
 	int rc;
 
+	*data = NULL;
+	if (size)
+		*size = 0;
 	if (fd < 0)
 		return err_sys(e, fd, path, "read");
 	rc = check_regular(fd, path, max, e);
@@ -502,6 +505,7 @@ int fs_free_bytes(const char *path, unsigned long long *bytes, struct err *e)
 	struct statvfs st;
 	unsigned long long total;
 
+	*bytes = 0;
 	while (statvfs(path, &st))
 		if (errno != EINTR)
 			return err_sys(e, -errno, path, "find out the free space");

@@ -329,6 +329,7 @@ int sysroot_list(const struct sysroot *r, const char *path, const char *pattern,
 	DIR *dir;
 	int rc;
 
+	*names = NULL;
 	if (fd < 0)
 		return fd;
 	dir = fdopendir(fd);

@@ -269,7 +269,7 @@ static size_t set_series(struct figures *f, const struct histogram_plot *p)
 {
 	size_t longest = 0;
 	char text[32];
-	int64_t median;
+	int64_t median = 0;
 
 	figure_set_array(f, "series", p->count);
 	figure_set_array(f, "median", p->count);

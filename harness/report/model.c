@@ -128,6 +128,7 @@ bool model_quantile(const struct report_series *s, double p, uint64_t beyond, in
 {
 	uint64_t rank = (uint64_t)ceil(p * (double)s->count - 1e-9), seen = 0;
 
+	*value = 0;
 	if (rank < 1)
 		rank = 1;
 	if (!s->count || (p < 0.5 ? rank - 1 : s->count - rank) < beyond)

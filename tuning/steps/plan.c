@@ -169,11 +169,11 @@ static size_t print_path(const struct plan *p, size_t from, FILE *out)
 {
 	const struct step *s = &p->steps[from];
 	struct cpulist numbers;
-	const char *suffix;
+	const char *suffix = "";
 	char list[CPULIST_TEXT_MAX];
 	unsigned number;
 	size_t n = 1;
-	int prefix;
+	int prefix = 0;
 
 	cpulist_clear(&numbers);
 	while (from + n < p->step_count && is_same_but_number(s, s + n))

@@ -390,6 +390,8 @@ ALWAYS void handoff_claim(struct worker *w, const void **data)
 	struct handoff_side *side = w->side;
 
 	if (handoff_keeps(w)) {
+		if (!*data)
+			__builtin_unreachable(); /* what has been received has data, which compilers cannot see */
 		memcpy(side->in.data, *data, handoff_payload(w));
 		*data = side->in.data;
 	}
