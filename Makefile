@@ -2,6 +2,9 @@
 #
 #   CC=clang        another compiler           BUILD=DIR   another build folder
 #   SAN=1           ASan and UBSan (in build/san)
+#   WERROR=1        warnings are errors, as for those who change kblat
+#   WITHOUT='A B'   leaves out features of common/features, though their libraries are there; all: whatever can be left out
+#   CFLAGS, CPPFLAGS, LDFLAGS, PKG_CONFIG   as usual
 #   SUITES=LIST     suites that `make coverage` runs, such as 'unit cli:doctor' (default: all native ones)
 #   SECONDS=N       how long `make fuzz` runs each of its TARGETS (default: all)
 #   ROUNDS=N        number of rounds of `make fuzz` (default: one) and of each case of `make bench` (default: depends on the bench)
@@ -12,6 +15,11 @@ CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 SAN     :=
 COV     :=
 BUILD   := build$(if $(SAN),/san)
+# Names with blanks are several to make. Below a folder with blanks, a relative path has none.
+ifneq ($(words $(BUILD)),1)
+override BUILD := $(shell realpath -m --relative-to=. -- '$(BUILD)')
+endif
+$(if $(word 2,$(BUILD)),$(error BUILD=$(BUILD): make cannot build in a folder whose path has blanks; choose another, or a relative path without))
 PREFIX  := /usr/local
 DESTDIR :=
 VM      := yes
@@ -30,14 +38,14 @@ COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)$(s
 endif
 
 comma   := ,
-WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wno-missing-field-initializers
+WARN    := -Wall -Wextra $(if $(WERROR),-Werror) -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wno-missing-field-initializers
 # Compiling is mostly optimising, and folders that wait for disks and people gain nothing from -O2. -g1 is enough for backtraces and for perf; for gdb,
 # use CFLAGS='-Og -g3' and another BUILD. With sanitizers, options that make compiling, linking and starting fast (190000 relocations less), as each
 # test starts many processes. With -O1 gcc warns about more formats than with -O2.
 COLD    := common tuning $(addprefix harness/,commands doctor report study files/claim files/observatory files/state) \
            $(addprefix harness/measure/,endpoint placement point program run spec trace) $(addprefix harness/judge/,claims compare index observatory)
 O       := -O2
-CFLAGS   = $(if $(SAN),$(if $(FUZZ),-O2 -g,-O1 -g1 -Wno-format),$(if $(COV),-O0 -Wno-format,$O) -g1) -fno-omit-frame-pointer
+CFLAGS  ?= $(if $(SAN),$(if $(FUZZ),-O2 -g,-O1 -g1 -Wno-format),$(if $(COV),-O0 -Wno-format,$O) -g1)
 $(patsubst %,$(BUILD)/%/%.o,$(COLD)): O := -O1 $(if $(findstring clang,$(CC)),,-Wno-format-truncation)
 $(BUILD)/common/sort.o $(BUILD)/common/random.o: O := -O2
 SANFLAGS:= $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-pie) $(if $(FUZZ),-fsanitize=fuzzer-no-link -DWINDOW_BITS=8 -DSTATS_KEPT_MAX=64)
@@ -46,13 +54,29 @@ SANFLAGS:= $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover
 COVFLAGS:= $(if $(COV),--coverage -fprofile-update=atomic)
 COVKEEP := $(if $(COV),$(BUILD)/tests/coverage/keep_counts.o)
 
-TRACEFS := -I/usr/include/tracefs -I/usr/include/traceevent
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -pthread -I. -Iharness -I$(BUILD)/harness $(TRACEFS) $(WARN) $(CFLAGS) $(SANFLAGS) $(COVFLAGS)
-LDFLAGS := -Wl,-z,now -Wl,-z,relro $(if $(SAN),-no-pie) $(if $(COV),$(foreach f,_exit raise signal,-Wl$(comma)--wrap=$f -Wl$(comma)-u$(comma)__wrap_$f))
+# Which libraries there are (common/features): FEATURE_CFLAGS, KBLAT_LIBS, KBTUNE_LIBS, LEFT_OUT, ABSENT (transports) and ABSENT_UNITS.
+# Targets that install packages first build by calling make again.
+PKG_CONFIG ?= pkg-config
+BPFCLANG ?= clang
+WITHOUT ?=
+export PKG_CONFIG WITHOUT BPFCLANG
+building := $(filter-out deps run check test coverage lint bench kernel-ab two-kernels reference-% reproduce-% studies campaign fuzz arm64 \
+            elsewhere fresh dist package-test clean put-%,$(or $(MAKECMDGOALS),all))
+ifneq ($(building),)
+found   := $(shell CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' PKG_CONFIG='$(PKG_CONFIG)' BPFCLANG='$(BPFCLANG)' WITHOUT='$(WITHOUT)' \
+             common/find-features make '$(BUILD)' || echo failed)
+$(if $(found),$(error what everything needs is missing: see above, or type `make deps`))
+include $(BUILD)/features.mk
+endif
+
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -pthread -I. -Iharness -I$(BUILD) -I$(BUILD)/harness $(FEATURE_CFLAGS) $(CPPFLAGS) $(WARN) $(CFLAGS) -fno-omit-frame-pointer \
+             $(SANFLAGS) $(COVFLAGS)
+OWN_LDFLAGS := -Wl,-z,now -Wl,-z,relro $(if $(SAN),-no-pie) $(if $(COV),$(foreach f,_exit raise signal,-Wl$(comma)--wrap=$f -Wl$(comma)-u$(comma)__wrap_$f))
 # Tests are two hundred programs with debugging information: if there is gold, it links them in two thirds of the time.
 gold    := $(if $(FUZZ),,$(shell $(CC) -fuse-ld=gold -Wl,--version 2>/dev/null | grep -qw gold && echo -fuse-ld=gold))
-TESTLD   = $(LDFLAGS) $(gold)
-LIBS    := -libverbs -lrdmacm -lnuma -lyaml -ljansson -ltracefs -ltraceevent -lcrypto -lelf -ldw -lcapstone -lbpf -luring -lsqlite3 -lz -lrt -lm
+LDFLAGS ?=
+TESTLD   = $(OWN_LDFLAGS) $(LDFLAGS) $(gold)
+LIBS    := $(KBLAT_LIBS) -lrt -lm
 
 # Code that only computes: tracing each comparison of its numbers costs more than it finds.
 $(BUILD)/harness/judge/analysis/%.o $(BUILD)/common/diag.o: SANFLAGS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp)
@@ -61,24 +85,28 @@ $(BUILD)/harness/judge/analysis/%.o $(BUILD)/common/diag.o: SANFLAGS += $(if $(F
 # The names of a list such as harness/measure/kernels/kernel_list.h: X(oneway) X(pingpong) …
 listed      = $(patsubst X(%),%,$(filter X(%),$(shell sed -n '/^.define EVERY/,/[^\\]$$/p' $1)))
 KERNELS    := $(call listed,harness/measure/kernels/kernel_list.h)
-TRANSPORTS := $(call listed,harness/measure/transports/transport_list.h)
+TRANSPORTS := $(filter-out $(foreach a,$(ABSENT),$(firstword $(subst :, ,$a))),$(call listed,harness/measure/transports/transport_list.h))
 
 # Those of them that WITNESS_KERNELS and WITNESS_TRANSPORTS name.
 witnessed          = $(filter $($1),$(shell grep '^.define WITNESS_$1' harness/measure/kernels/kernel_list.h | tr '(,)' ' '))
 WITNESS_KERNELS    := $(call witnessed,KERNELS)
 WITNESS_TRANSPORTS := $(call witnessed,TRANSPORTS)
 
+# In place of what is left out: its _without.c, and absent_transport.c.
+present  = $(filter-out $(LEFT_OUT:=.c) %_without.c %.bpf.c,$1) $(filter $(LEFT_OUT:=_without.c),$1)
 COMMON  := $(wildcard common/*.c)
-HARNESS := $(filter-out harness/main.c harness/measure/kernels/% %.bpf.c,$(wildcard harness/*.c harness/*/*.c harness/*/*/*.c))
+HARNESS := $(call present,$(filter-out harness/main.c harness/measure/kernels/% $(foreach a,$(ABSENT),harness/measure/transports/$(firstword $(subst :, ,$a)).c),\
+           $(wildcard harness/*.c harness/*/*.c harness/*/*/*.c)))
 OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(COMMON) $(HARNESS)) \
            $(BUILD)/harness/measure/kernels/kernel.o $(BUILD)/harness/measure/kernels/wakeup.o \
            $(foreach k,$(WITNESS_KERNELS),$(foreach t,$(WITNESS_TRANSPORTS),$(BUILD)/harness/measure/kernels/$k-$t-witness.o)) \
            $(foreach k,$(KERNELS),$(BUILD)/harness/measure/kernels/$k.o $(foreach t,$(TRANSPORTS),$(BUILD)/harness/measure/kernels/$k-$t.o)) \
+           $(foreach a,$(ABSENT),$(BUILD)/harness/measure/kernels/absent-$(firstword $(subst :, ,$a)).o) \
            $(COVKEEP)
 LIB     := $(BUILD)/libkblat.a
-TUNING  := $(wildcard tuning/*/*.c)
+TUNING  := $(call present,$(wildcard tuning/*/*.c))
 TUNELIB := $(BUILD)/libkbtune.a
-TUNELIBS:= -lcpuset -lmnl -lyaml -ljansson
+TUNELIBS:= $(KBTUNE_LIBS)
 UNIT    := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 TUNEUNIT:= $(filter $(BUILD)/unit/test_tune_%,$(UNIT))
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -284,40 +312,42 @@ compiling = $(info $(empty)  CC    $1)$(if $(wildcard $(dir $1).),,$(shell mkdir
 
 $(BUILD)/kblat: $(BUILD)/harness/main.o $(LIB)
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(OWN_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/kbtune: $(BUILD)/tuning/main.o $(TUNELIB)
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(TUNELIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(OWN_LDFLAGS) $(LDFLAGS) -o $@ $^ $(TUNELIBS)
 
 $(TUNELIB): $(patsubst %.c,$(BUILD)/%.o,$(COMMON) $(TUNING)) $(COVKEEP)
 	@rm -f $@
 	@echo '  AR    $@'
-	$(Q)ar rcs $@ $^
+	$(Q)$(AR) rcs $@ $(filter %.o,$^)
 
 $(TUNEUNIT): $(BUILD)/unit/%: tests/unit/%.c $(TUNELIB)
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(ALL_CFLAGS) $(TESTLD) -MMD -MP -o $@ $< $(TUNELIB) $(TUNELIBS)
 
+# When a library comes or goes, other objects are in them.
+$(LIB) $(TUNELIB) $(BUILD)/common/feature.o: $(BUILD)/features.mk
+
 $(LIB): $(OBJECTS)
 	@rm -f $@
 	@echo '  AR    $@'
-	$(Q)ar rcs $@ $^
+	$(Q)$(AR) rcs $@ $(filter %.o,$^)
 
 $(BUILD)/%.o: %.c
 	$(call compiling,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # A program for the kernel, as the bytes of an array. -g makes the types of its maps.
-BPFCLANG := clang
 $(BUILD)/%.bpf.inc: %.bpf.c harness/measure/transports/bpf_code.h
 	$(call compiling,$@)
 	$(Q)$(BPFCLANG) -target bpf -O2 -g -ffreestanding $(WARN) -Wno-missing-prototypes -Iharness -idirafter /usr/include/$(shell $(CC) -print-multiarch) \
 		-c -o $(@:.inc=.o) $<
 	$(Q)od -An -v -tx1 $(@:.inc=.o) | sed 's/ \(..\)/0x\1,/g' >$@
 $(BUILD)/harness/measure/transports/xdp_program.o: $(BUILD)/harness/measure/transports/xdp_frames.bpf.inc
-$(BUILD)/harness/measure/transports/stages.o: $(BUILD)/harness/measure/transports/stages_filter.bpf.inc
+$(BUILD)/harness/measure/transports/stages_filter.o: $(BUILD)/harness/measure/transports/stages_filter.bpf.inc
 
 # Only this object contains the commit, and is made again when that changes.
 $(BUILD)/common/version.o: ALL_CFLAGS += -DKBLAT_VERSION='"$(VERSION)"' -DKBLAT_COMMIT='"$(COMMIT)"'
@@ -336,6 +366,14 @@ $(BUILD)/harness/measure/kernels/$1-$2.o: harness/measure/kernels/$1_loop.c
 endef
 $(foreach k,$(KERNELS),$(foreach t,$(TRANSPORTS),$(eval $(call loop_rule,$k,$t))))
 
+# A transport whose library is missing: TRANSPORT:LIBRARY.
+define absent_rule
+$(BUILD)/harness/measure/kernels/absent-$1.o: harness/measure/kernels/absent_transport.c
+	$$(call compiling,$$@)
+	$$(Q)$$(CC) $$(ALL_CFLAGS) -DTRANSPORT=$1 -DTRANSPORT_SETTINGS='"measure/transports/$1_settings.h"' -DFEATURE='"$2"' -MMD -MP -c -o $$@ $$<
+endef
+$(foreach a,$(ABSENT),$(eval $(call absent_rule,$(firstword $(subst :, ,$a)),$(lastword $(subst :, ,$a)))))
+
 # A second instance, for explain: it decides every choice while it runs, which takes a sixth of the time to compile.
 define witness_rule
 $(BUILD)/harness/measure/kernels/$1-$2-witness.o: harness/measure/kernels/$1_loop.c
@@ -343,6 +381,14 @@ $(BUILD)/harness/measure/kernels/$1-$2-witness.o: harness/measure/kernels/$1_loo
 	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(LOOPFLAGS) -DWITNESS -DLOOP_ONE_INSTANCE -DTRANSPORT=$2 -DTRANSPORT_HOT='"measure/transports/$2_hot.h"' -MMD -MP -c -o $$@ $$<
 endef
 $(foreach k,$(WITNESS_KERNELS),$(foreach t,$(WITNESS_TRANSPORTS),$(eval $(call witness_rule,$k,$t))))
+
+# A test of what is left out is skipped: TEST:LIBRARY.
+define absent_unit_rule
+$(BUILD)/unit/test_$1: $(BUILD)/features.mk
+	@mkdir -p $$(@D)
+	@printf '#!/bin/sh\necho 1..1; echo "ok 1 - $1 # SKIP this build is without $2"\n' >$$@ && chmod 755 $$@
+endef
+$(foreach a,$(ABSENT_UNITS),$(eval $(call absent_unit_rule,$(firstword $(subst :, ,$a)),$(lastword $(subst :, ,$a)))))
 
 $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 	@mkdir -p $(@D)
@@ -352,14 +398,14 @@ $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 $(BUILD)/bench/%: tests/bench/%.c $(LIB)
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIB) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(OWN_LDFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIB) $(LIBS)
 
 # All others load a message library only if they need it.
 $(BUILD)/bench/bench_messaging: LIBS += -lzmq -lnanomsg
 
 $(BUILD)/vm-verbs-test: tests/vm/verbs_test.c $(LIB)
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIB) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(OWN_LDFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIB) $(LIBS)
 
 # A target of tests/fuzz: with libFuzzer, or with replay.c, which only repeats known inputs.
 FUZZLIB  := $(BUILD)/libkbfuzz.a
@@ -368,7 +414,7 @@ FUZZLINK := $(if $(FUZZ),-fsanitize=fuzzer) $(foreach f,kill process_signal fork
 $(FUZZLIB): $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/fuzz/fuzz_% tests/fuzz/replay.c tests/fuzz/no_process.c,$(wildcard tests/fuzz/*.c)))
 	@rm -f $@
 	@echo '  AR    $@'
-	$(Q)ar rcs $@ $^
+	$(Q)$(AR) rcs $@ $(filter %.o,$^)
 
 $(filter $(BUILD)/fuzz/tune_%,$(FUZZERS)): $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZMAIN) $(FUZZLIB) $(TUNELIB)
 	@mkdir -p $(@D)
@@ -389,13 +435,13 @@ $(BUILD)/fuzz/machine/run: tests/sysroots/machine
 $(BUILD)/vm-host-view: tests/vm/host_view.c
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(OWN_LDFLAGS) $(LDFLAGS) -o $@ $<
 
 # Preloaded by tests, always compiled without sanitizers.
 $(BUILD)/registers.so $(BUILD)/past_kernel.so: $(BUILD)/%.so: tests/cli/%.c
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(ALL_CPPFLAGS) -O2 -fPIC -shared -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) -O2 -fPIC -shared -o $@ $<
 
 # In place of libibverbs and librdmacm, for tests (tests/model/adapter.h); likewise.
 $(BUILD)/adapter.so: $(wildcard tests/model/*.c) tests/model/adapter.h
@@ -407,4 +453,4 @@ clean:
 	rm -rf $(BUILD)
 
 .PHONY: all deps run check test coverage studies $(foreach s,$(STUDIES),reference-$s reproduce-$s) units tests sanitized lint fuzz fuzzers bench benches kernel-ab two-kernels campaign arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
--include $(shell find $(BUILD) -path $(BUILD)/vm -prune -o -name '*.d' -type f -print 2>/dev/null)
+-include $(shell find $(BUILD) \( -path $(BUILD)/vm -o -path $(BUILD)/elsewhere \) -prune -o -name '*.d' -type f -print 2>/dev/null)

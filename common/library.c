@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/feature.h"
+
 struct library_search {
 	const char *name;
 	char file[PATH_MAX];
@@ -37,6 +39,8 @@ static void library_print_file(const char *name, FILE *out)
 void libraries_print(const struct library *libraries, FILE *out)
 {
 	for (const struct library *l = libraries; l->name; l++) {
+		if (l->feature && !feature_is_built(l->feature))
+			continue;
 		fputs(l == libraries ? "" : ", ", out);
 		if (l->version)
 			fprintf(out, "%s %s", l->name, l->version());

@@ -9,6 +9,7 @@
 struct library {
 	const char *name;	      /* NULL ends a table */
 	const char *(*version)(void); /* NULL: `name` is a file ("libnuma.so.1"), whose full name has it */
+	const char *feature;	      /* it is left out of builds without that (common/feature.h); NULL: it is in all */
 };
 
 /* "glibc 2.36, libnuma.so.1.0.0" */

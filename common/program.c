@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/diag.h"
+#include "common/feature.h"
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/version.h"
@@ -147,6 +148,7 @@ static void print_version(const struct program *p, FILE *out)
 	fprintf(out, "%s %s (%s)\ncompiler: %s\nlibraries: ", p->name, kblat_version, kblat_commit, kblat_compiler);
 	libraries_print(p->libraries, out);
 	fputc('\n', out);
+	features_print(p->name, out);
 }
 
 /* Print all tables as JSON, for programs. */

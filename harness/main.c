@@ -1,7 +1,6 @@
 #include <gnu/libc-version.h>
 #include <jansson.h>
 #include <openssl/crypto.h>
-#include <sqlite3.h>
 #include <yaml.h>
 #include <zlib.h>
 
@@ -38,20 +37,23 @@ static const char *version_of_openssl(void)
 	return OpenSSL_version(OPENSSL_VERSION_STRING);
 }
 
-#define LOADED(transport, file, package, header, development) {file, NULL},
+/* A build may be without it. */
+extern const char *sqlite3_libversion(void) __attribute__((weak));
+
+#define LOADED(transport, file, debian, fedora) {file, NULL, NULL},
 
 static const struct library libraries[] = {
-    {"glibc", gnu_get_libc_version},
-    {"libibverbs.so.1", NULL},
-    {"librdmacm.so.1", NULL},
-    {"libnuma.so.1", NULL},
-    EVERY_LOADED_LIBRARY(LOADED){"libtracefs.so.1", NULL},
-    {"libtraceevent.so.1", NULL},
-    {"libyaml", yaml_get_version_string},
-    {"Jansson", jansson_version_str},
-    {"OpenSSL", version_of_openssl},
-    {"zlib", zlibVersion},
-    {"SQLite", sqlite3_libversion},
+    {"glibc", gnu_get_libc_version, NULL},
+    {"libibverbs.so.1", NULL, NULL},
+    {"librdmacm.so.1", NULL, NULL},
+    {"libnuma.so.1", NULL, NULL},
+    EVERY_LOADED_LIBRARY(LOADED){"libtracefs.so.1", NULL, "libtracefs"},
+    {"libtraceevent.so.1", NULL, "libtracefs"},
+    {"libyaml", yaml_get_version_string, NULL},
+    {"Jansson", jansson_version_str, NULL},
+    {"OpenSSL", version_of_openssl, NULL},
+    {"zlib", zlibVersion, NULL},
+    {"SQLite", sqlite3_libversion, "SQLite"},
     {.name = NULL},
 };
 

@@ -6,6 +6,7 @@
 
 #include "commands/commands.h"
 #include "common/cli.h"
+#include "common/feature.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/opt.h"
@@ -22,8 +23,9 @@
 
 const struct cli_command cmd_list_cli = {
     .name = "list",
-    .synopsis = "[experiments|kernels|settings|transports|statistics|devices] [--json]",
-    .summary = "list experiments, kernels and transports with their settings, statistics, RDMA devices",
+    .synopsis = "[experiments|kernels|settings|transports|statistics|features|devices] [--json]",
+    .summary = "list experiments, kernels and transports with their settings, statistics, features of this build, RDMA "
+	       "devices",
     .details = "Experiments are listed from ./experiments; if that does not exist, from the directory "
 	       "$KBLAT_EXPERIMENTS; otherwise from those installed with kblat.",
     .max_args = 1,
@@ -300,6 +302,37 @@ static void show_experiments(const json_t *list)
 		printf("  none\n");
 }
 
+/* --- features ----------------------------------------------------------------------------------------------------- */
+
+static int list_features(json_t *out, struct err *e)
+{
+	char advice[FEATURE_ADVICE_MAX];
+
+	(void)e;
+	for (const struct feature *f = features; f->name; f++)
+		if (feature_is_of(f, "kblat"))
+			json_array_append_new(
+			    out, json_pack("{s:s, s:s, s:b, s:s*}", "name", f->name, "needed_by", f->needed_by, "built",
+					   f->is_built, "advice",
+					   f->is_built ? NULL : feature_advice(f, advice, sizeof(advice))));
+	return 0;
+}
+
+static void list_features_show(const json_t *list)
+{
+	char text[FEATURE_ADVICE_MAX + 96];
+	const json_t *f;
+	size_t i;
+
+	json_array_foreach (list, i, f) {
+		const char *advice = json_text_or(f, "advice", NULL);
+
+		snprintf(text, sizeof(text), "%s%s%s", json_text(f, "needed_by"), advice ? ": not in this build; " : "",
+			 advice ? advice : "");
+		cli_print_item(json_text(f, "name"), 14, text, stdout);
+	}
+}
+
 /* --- devices ------------------------------------------------------------------------------------------------------ */
 
 static int gather_devices(json_t *out, struct err *e)
@@ -344,6 +377,7 @@ static const struct topic {
     {"settings", "settings of points:", list_settings, list_settings_show},
     {"transports", "transports (transport=NAME) and their settings:", list_transports, list_transports_show},
     {"statistics", "statistics of series and of summary blocks:", list_statistics, list_statistics_show},
+    {"features", "features of this build, by the library that they need:", list_features, list_features_show},
     {"devices", "RDMA devices:", gather_devices, show_devices},
 };
 

@@ -34,8 +34,8 @@ static struct runs_series *new_series(struct runs_medians *m, sqlite3_stmt *s, b
 {
 	m->series = grow_or_abort(m->series, m->series_count, sizeof(*m->series));
 	m->series[m->series_count] = (struct runs_series){
-	    .setting_set = sqlite3_column_int64(s, M_SETTING_SET),
-	    .point = sqlite3_column_int64(s, M_POINT),
+	    .setting_set = index_sql_integer(s, M_SETTING_SET),
+	    .point = index_sql_integer(s, M_POINT),
 	    .metric = fs_path("%s", index_sql_text(s, M_METRIC)),
 	    .is_ns = in_ns,
 	};
@@ -44,7 +44,7 @@ static struct runs_series *new_series(struct runs_medians *m, sqlite3_stmt *s, b
 
 static void add_to_series(struct runs_medians *m, sqlite3_stmt *s, const struct runs_median *median)
 {
-	struct runs_series *series = series_of_set(m, sqlite3_column_int64(s, M_SETTING_SET));
+	struct runs_series *series = series_of_set(m, index_sql_integer(s, M_SETTING_SET));
 
 	if (!series)
 		series = new_series(m, s, median->is_ns);
@@ -64,12 +64,11 @@ static bool is_ns(const char *metric)
 
 static void add_median(struct runs_medians *m, sqlite3_stmt *s)
 {
-	bool measured = sqlite3_column_type(s, M_MEDIAN) != SQLITE_NULL;
 	const struct runs_median median = {
-	    .run = sqlite3_column_int64(s, M_RUN),
-	    .value = measured ? sqlite3_column_double(s, M_MEDIAN) : NAN,
+	    .run = index_sql_integer(s, M_RUN),
+	    .value = index_sql_double(s, M_MEDIAN),
 	    .is_ns = is_ns(index_sql_text(s, M_METRIC)),
-	    .valid = sqlite3_column_int(s, M_VALID),
+	    .valid = index_sql_integer(s, M_VALID),
 	};
 
 	m->median = grow_or_abort(m->median, m->median_count, sizeof(*m->median));
@@ -87,7 +86,7 @@ static int read_settings(struct runs_medians *m, json_t **settings, struct index
 	int rc;
 
 	while ((rc = index_sql_next(ix, s, e)) > 0) {
-		const struct runs_series *series = series_of_set(m, sqlite3_column_int64(s, 0));
+		const struct runs_series *series = series_of_set(m, index_sql_integer(s, 0));
 
 		if (series)
 			settings[series - m->series] = json_loads(index_sql_text(s, 1), 0, NULL);
@@ -146,7 +145,7 @@ int runs_list_read(struct runs_list *l, struct index *ix, struct err *e)
 
 		l->run = grow_or_abort(l->run, l->count, sizeof(*l->run));
 		run = &l->run[l->count++];
-		*run = (struct runs_entry){.id = sqlite3_column_int64(s, RUNS_ID)};
+		*run = (struct runs_entry){.id = index_sql_integer(s, RUNS_ID)};
 		for (int c = 0; c < RUNS_COLUMNS; c++)
 			run->text[c] = fs_path("%s", index_sql_text(s, c));
 	}

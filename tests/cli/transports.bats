@@ -54,7 +54,7 @@ keeps_all() {
 	YAML
 	LD_LIBRARY_PATH=$PWD run "$KBLAT" run missing.yaml --no-state --out "$T/runs"
 	assert_measured
-	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "libzmq.so.5: cannot load: $PWD/libzmq.so.5: file too short; install the package libzmq5"
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "libzmq.so.5: cannot load: $PWD/libzmq.so.5: file too short; install the package libzmq5 (Debian, Ubuntu) or zeromq (Fedora, RHEL)"
 	run_dir=$(tail -n 1 <<<"$output")
 	assert_eq "$(completed)" 1
 }
@@ -74,8 +74,8 @@ keeps_all() {
 	YAML
 	LD_LIBRARY_PATH=$PWD run "$KBLAT" run old.yaml --no-state --out runs
 	echo "$output"
-	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "libucp.so.0: cannot use: it has no function ucp_get_version_string; install the package libucx0"
-	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "libfabric.so.1: cannot use: it has no function fi_version; install the package libfabric1"
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "libucp.so.0: cannot use: it has no function ucp_get_version_string; install the package libucx0 (Debian, Ubuntu) or ucx (Fedora, RHEL)"
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "libfabric.so.1: cannot use: it has no function fi_version; install the package libfabric1 (Debian, Ubuntu) or libfabric (Fedora, RHEL)"
 	run "$KBLAT" run old.yaml --no-state --out runs --only transport=ucx --set tls=self --set lost_after=2s
 	echo "$output"
 	[ "$status" -ne 0 ]

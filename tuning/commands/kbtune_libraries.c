@@ -5,6 +5,6 @@
 #include <yaml.h>
 
 const struct library kbtune_libraries[] = {
-    {"glibc", gnu_get_libc_version},	  {"libcpuset.so.1", NULL},	    {"libmnl.so.0", NULL},
-    {"libyaml", yaml_get_version_string}, {"Jansson", jansson_version_str}, {.name = NULL},
+    {"glibc", gnu_get_libc_version, NULL},	{"libcpuset.so.1", NULL, "libcpuset"},	{"libmnl.so.0", NULL, "libmnl"},
+    {"libyaml", yaml_get_version_string, NULL}, {"Jansson", jansson_version_str, NULL}, {.name = NULL},
 };

@@ -1,6 +1,5 @@
 #include "tuning/machine/cgroups.h"
 
-#include <cpuset.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "tuning/machine/cpuset_library.h"
 #include "tuning/machine/machine.h"
 
 #define MOUNTS_MAX ((size_t)8 << 20)
@@ -69,7 +69,7 @@ static void take_mount(const struct machine *m, const struct mounted *mount, str
 	snprintf(cg->root, sizeof(cg->root), "%s", mount->where);
 	snprintf(cg->prefix, sizeof(cg->prefix), "%s", old && bare ? "" : "cpuset.");
 	cg->read_only = has_option(mount->options, "ro");
-	cg->lib = old && bare && m->root.live && !strcmp(mount->where, "/dev/cpuset");
+	cg->lib = old && bare && m->root.live && cpuset_library_knows(mount->where);
 }
 
 void cgroups_find(const struct machine *m, struct cgroups *cg)
@@ -266,7 +266,7 @@ static int join_by_file(struct machine *m, const struct cgroups *cg, const char 
 static int join_by_lib(const char *name)
 {
 	char *path = fs_path("/%s", name);
-	int rc = cpuset_move(0, path) ? -errno : 0;
+	int rc = cpuset_library_move(0, path);
 
 	free(path);
 	return rc;

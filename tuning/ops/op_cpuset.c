@@ -9,7 +9,6 @@
  */
 #include "tuning/ops/op_cpuset.h"
 
-#include <cpuset.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 #include "common/cpulist.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "tuning/machine/cpuset_library.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tasks.h"
 #include "tuning/machine/topology.h"
@@ -30,10 +30,11 @@
 
 struct cgroups op_cpuset_hierarchy(const struct machine *m, const struct step *s)
 {
-	struct cgroups cg = {.version = (int)step_number(s, "version"),
-			     .lib = m->root.live && json_is_true(json_object_get(s->data, "lib"))};
+	struct cgroups cg = {.version = (int)step_number(s, "version")};
 
 	snprintf(cg.root, sizeof(cg.root), "%s", step_text(s, "root"));
+	/* A journal may be of a build with the library. */
+	cg.lib = m->root.live && json_is_true(json_object_get(s->data, "lib")) && cpuset_library_knows(cg.root);
 	snprintf(cg.prefix, sizeof(cg.prefix), "%s", step_text(s, "prefix"));
 	return cg;
 }
@@ -186,23 +187,17 @@ static int fill_v1(struct machine *m, const struct step *s, const struct cgroups
 
 static int make_by_lib(struct machine *m, const struct step *s, struct err *e)
 {
-	char *text = fs_path("cpus %s\nmems %s\n%s", step_text(s, "cpus"), step_text(s, "memory"),
-			     is_exclusive(s) ? "cpu_exclusive\n" : "");
+	const struct cpuset_wanted wanted = {step_text(s, "cpus"), step_text(s, "memory"), is_exclusive(s)};
 	char *path = fs_path("/%s", step_text(s, "name")), why[256] = "";
-	struct cpuset *set = cpuset_alloc();
-	int line = 0, rc = 0;
+	int rc = cpuset_library_make(path, &wanted, why, sizeof(why));
 
-	if (!set)
-		rc = err_sys(e, -ENOMEM, path, "make the cpuset");
-	else if (cpuset_import(set, text, &line, why, sizeof(why)))
-		rc = err_set(e, -EINVAL, STATUS_FAILED, path, "describe the cpuset", "libcpuset says: %s", why);
-	else if (cpuset_create(path, set))
-		rc = err_sys(e, -errno, path, "make the cpuset");
-	if (!rc)
+	if (rc == -EINVAL && *why)
+		err_set(e, rc, STATUS_FAILED, path, "describe the cpuset", "libcpuset says: %s", why);
+	else if (rc)
+		err_sys(e, rc, path, "make the cpuset");
+	else
 		machine_changed(m);
-	cpuset_free(set);
 	free(path);
-	free(text);
 	return rc;
 }
 
@@ -287,7 +282,7 @@ static int remove_one(struct machine *m, const struct step *s, const struct cgro
 	if (!cg->lib)
 		return machine_rmdir(m, s->path);
 	path = fs_path("/%s", step_text(s, "name"));
-	rc = cpuset_delete(path) ? -errno : 0;
+	rc = cpuset_library_remove(path);
 	if (!rc)
 		machine_changed(m);
 	free(path);

@@ -5,7 +5,6 @@
  */
 #include "tuning/ops/op_drain.h"
 
-#include <cpuset.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "tuning/machine/cgroups.h"
+#include "tuning/machine/cpuset_library.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tasks.h"
 #include "tuning/ops/op_cpuset.h"
@@ -50,7 +50,7 @@ static int move(struct machine *m, const struct cgroups *cg, const char *name, i
 
 	if (cg->lib) {
 		path = fs_path("/%s", name);
-		rc = cpuset_move(tid, path) ? -errno : 0;
+		rc = cpuset_library_move(tid, path);
 		if (!rc)
 			machine_changed(m);
 	} else {

@@ -10,7 +10,6 @@
 #ifndef KBLAT_INDEX_INDEX_FILE_H
 #define KBLAT_INDEX_INDEX_FILE_H
 
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <sys/types.h>
 

@@ -1,5 +1,6 @@
 #include "judge/index/index_run.h"
 
+#include <sqlite3.h>
 #include <stdlib.h>
 
 #include "common/err.h"

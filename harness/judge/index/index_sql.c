@@ -1,6 +1,8 @@
 #include "judge/index/index_sql.h"
 
 #include <errno.h>
+#include <math.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -149,4 +151,14 @@ const char *index_sql_text(sqlite3_stmt *s, int column)
 	const char *text = (const char *)sqlite3_column_text(s, column);
 
 	return text ? text : "";
+}
+
+int64_t index_sql_integer(sqlite3_stmt *s, int column)
+{
+	return sqlite3_column_int64(s, column);
+}
+
+double index_sql_double(sqlite3_stmt *s, int column)
+{
+	return sqlite3_column_type(s, column) == SQLITE_NULL ? NAN : sqlite3_column_double(s, column);
 }

@@ -5,10 +5,11 @@
 #define KBLAT_INDEX_INDEX_SQL_H
 
 #include <jansson.h>
-#include <sqlite3.h>
 #include <stdint.h>
 
 struct err;
+typedef struct sqlite3 sqlite3;
+typedef struct sqlite3_stmt sqlite3_stmt;
 
 enum index_statement {
 	INDEX_ADD_RUN,
@@ -60,6 +61,10 @@ int index_sql_add_each(struct index *ix, enum index_statement which, int64_t own
 
 /* The text of a column, "" if there is none. Valid until the next step. */
 const char *index_sql_text(sqlite3_stmt *s, int column);
+
+/* The number in a column, 0 if there is none; or, as a double, NAN. */
+int64_t index_sql_integer(sqlite3_stmt *s, int column);
+double index_sql_double(sqlite3_stmt *s, int column);
 
 /* Reports why SQLite failed: -EBADMSG if the file is damaged, otherwise -EIO. */
 int index_sql_failed(const struct index *ix, struct err *e);

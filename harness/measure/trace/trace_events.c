@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <tracefs.h>
 
 #include "common/cpulist.h"
 #include "common/or_abort.h"

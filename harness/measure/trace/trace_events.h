@@ -9,10 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <tracefs.h>
 
 #include "common/trace_kinds.h"
 #include "measure/trace/trace_names.h"
+
+struct tep_event;
+struct tep_record;
+struct tracefs_instance;
 
 /* Events as they are kept: TRACE_WORDS numbers each. */
 struct trace_words {

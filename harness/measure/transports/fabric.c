@@ -17,14 +17,6 @@
 #define SOCKET_HOLDS (64 << 10)
 #define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
 
-static const char *const apis[] = {[FABRIC_MSG] = "msg",
-				   [FABRIC_TAGGED] = "tagged",
-				   [FABRIC_WRITE] = "write",
-				   [FABRIC_READ] = "read",
-				   [FABRIC_FETCH_ADD] = "fetch_add",
-				   [FABRIC_COMPARE_SWAP] = "compare_swap",
-				   NULL};
-
 /* By enum fabric_api. Sides greet each other by a write. */
 static const uint64_t capabilities[] = {[FABRIC_MSG] = FI_MSG,
 					[FABRIC_TAGGED] = FI_TAGGED,
@@ -37,34 +29,8 @@ static const enum window_use window_uses[] = {[FABRIC_WRITE] = WINDOW_WRITTEN,
 					      [FABRIC_FETCH_ADD] = WINDOW_CHANGED,
 					      [FABRIC_COMPARE_SWAP] = WINDOW_CHANGED};
 
-enum { ENDPOINT_RDM, ENDPOINT_MSG, ENDPOINT_DGRAM };
-static const char *const endpoints[] = {
-    [ENDPOINT_RDM] = "rdm", [ENDPOINT_MSG] = "msg", [ENDPOINT_DGRAM] = "dgram", NULL};
 static const enum fi_ep_type endpoint_types[] = {
     [ENDPOINT_RDM] = FI_EP_RDM, [ENDPOINT_MSG] = FI_EP_MSG, [ENDPOINT_DGRAM] = FI_EP_DGRAM};
-
-struct fabric_settings {
-	int api, endpoint;
-	char provider[OPT_STR_MAX], domain[OPT_STR_MAX], lane[OPT_STR_MAX];
-};
-
-#define FIELD(f) offsetof(struct fabric_settings, f)
-
-static const struct opt fabric_options[] = {
-    {"endpoint", OPT_ENUM, FIELD(endpoint), "rdm", 0, 0, endpoints,
-     "reliable and without connections, connected, or datagrams"},
-    {"api", OPT_ENUM, FIELD(api), "msg", 0, 0, apis,
-     "messages, tagged messages, or one-sided operations: write (kernels pingpong, exchange, stream), read, and "
-     "fetch_add and compare_swap of 8 bytes (stream)"},
-    {"provider", OPT_STR, FIELD(provider), "any", 0, 0, NULL,
-     "libfabric's provider, as in FI_PROVIDER, such as shm, tcp or \"tcp;ofi_rxm\"; the point is not valid if it is "
-     "another"},
-    {"domain", OPT_STR, FIELD(domain), "any", 0, 0, NULL,
-     "the provider's domain, mostly a device or interface (`fi_info`)"},
-    {"lane", OPT_STR, FIELD(lane), "any", 0, 0, NULL,
-     "what must carry the messages, such as \"tcp;ofi_rxm/lo\"; otherwise the point is not valid. any: `provider`"},
-    {.name = NULL},
-};
 
 struct fabric_functions fabric_library;
 
@@ -200,7 +166,7 @@ static struct fi_info *find_info(const struct fabric_settings *s, enum ask until
 
 static int nobody_has(const struct fabric_settings *s, enum ask what, struct err *e)
 {
-	const char *set = getenv("FI_PROVIDER"), *type = endpoints[s->endpoint];
+	const char *set = getenv("FI_PROVIDER"), *type = fabric_endpoints[s->endpoint];
 	const bool any = is_any(s->provider);
 	char object[OPT_STR_MAX + 32], missing[OPT_STR_MAX + 64] = "";
 
@@ -214,7 +180,7 @@ static int nobody_has(const struct fabric_settings *s, enum ask what, struct err
 	else if (what == ASK_ENDPOINT)
 		snprintf(missing, sizeof(missing), "endpoints of the type %s", type);
 	else
-		snprintf(missing, sizeof(missing), "api %s for endpoints of the type %s", apis[s->api], type);
+		snprintf(missing, sizeof(missing), "api %s for endpoints of the type %s", fabric_apis[s->api], type);
 	return err_set(e, -ENODEV, STATUS_IMPOSSIBLE, object, NULL, "it has no %s; `fi_info%s%s` lists what there is",
 		       missing, any ? "" : " -p ", any ? "" : s->provider);
 }
@@ -425,7 +391,7 @@ int fabric_post_remote(struct fabric *t, uint32_t seq)
 		return fabric_progress(t);
 	}
 	if (rc)
-		return fabric_note(t, rc, apis[t->api]);
+		return fabric_note(t, rc, fabric_apis[t->api]);
 	w->posted++;
 	frames_posted(&t->frames, seq);
 	t->frames.out = window_buffer(w, window_next(w, seq + 1)) - FRAMES_NUMBER;
@@ -887,8 +853,8 @@ static json_t *fabric_granted(const struct transport *transport)
 
 	version_text(version);
 	granted =
-	    json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:b, s:O}", "library", version, "api", apis[t->api], "provider",
-		      t->info->fabric_attr->prov_name, "domain", t->info->domain_attr->name, "inject_bytes",
+	    json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:b, s:O}", "library", version, "api", fabric_apis[t->api],
+		      "provider", t->info->fabric_attr->prov_name, "domain", t->info->domain_attr->name, "inject_bytes",
 		      (json_int_t)t->info->tx_attr->inject_size, "receives", (json_int_t)t->mask + 1, "registers",
 		      t->slot_mr || t->window_mr, "environment", t->environment);
 	lane_grant(granted, t->lane, t->expected, &t->config);
@@ -914,7 +880,7 @@ static int fabric_check(const void *settings, const struct transport_config *con
 	const struct fabric_settings *s = settings;
 
 	return s->api < FABRIC_WRITE ? frames_check(config, why, why_size)
-				     : window_check(apis[s->api], window_uses[s->api], config, why, why_size);
+				     : window_check(fabric_apis[s->api], window_uses[s->api], config, why, why_size);
 }
 
 static void fabric_traits(const void *settings, struct transport_traits *out)
@@ -931,7 +897,7 @@ const struct transport_ops fabric_transport = {
     .name = "fabric",
     .summary = "libfabric: messages or tagged messages, writes, reads and atomics over any of its providers",
     .options = fabric_options,
-    .settings_size = sizeof(struct fabric_settings),
+    .settings_size = fabric_settings_bytes,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 1000, .latency_ns = 6000, .sleeping_ns = 40000},
     .completes_in_post = true,

@@ -20,6 +20,7 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
+#include "measure/transports/fabric_settings.h"
 #include "measure/transports/frames.h"
 #include "measure/transports/loaded_library.h"
 #include "measure/transports/remote_window.h"
@@ -45,8 +46,6 @@ extern struct fabric_functions {
 #define FABRIC_TAG     1
 #define FABRIC_LANE    128
 #define FABRIC_AT_ONCE 4 /* completions */
-
-enum fabric_api { FABRIC_MSG, FABRIC_TAGGED, FABRIC_WRITE, FABRIC_READ, FABRIC_FETCH_ADD, FABRIC_COMPARE_SWAP };
 
 struct fabric_slot {
 	struct fi_context2

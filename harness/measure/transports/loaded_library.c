@@ -7,12 +7,12 @@
 #include "measure/transports/transport_list.h"
 
 struct library {
-	const char *transport, *file, *package;
+	const char *transport, *file, *debian, *fedora;
 };
 
 static const struct library *library_of(const char *transport)
 {
-#define ROW(transport, file, package, header, development) {#transport, file, package},
+#define ROW(transport, file, debian, fedora) {#transport, file, debian, fedora},
 	static const struct library libraries[] = {EVERY_LOADED_LIBRARY(ROW){.transport = NULL}};
 	const struct library *library = libraries;
 
@@ -31,14 +31,17 @@ int loaded_library_open(const char *transport, const char *const *names, void *f
 		return err_set(e, -ENOENT, STATUS_FAILED, transport, "load the library of",
 			       "EVERY_LOADED_LIBRARY has no row for it");
 	if (!handle)
-		return err_set(e, -ENOENT, STATUS_IMPOSSIBLE, library->file, "load", "%s; install the package %s",
-			       dlerror(), library->package);
+		return err_set(e, -ENOENT, STATUS_IMPOSSIBLE, library->file, "load",
+			       "%s; install the package %s (Debian, Ubuntu) or %s (Fedora, RHEL)", dlerror(),
+			       library->debian, library->fedora);
 	for (size_t i = 0; names[i]; i++, place += sizeof(void *)) {
 		void *function = dlsym(handle, names[i]);
 
 		if (!function)
-			return err_set(e, -ENOSYS, STATUS_IMPOSSIBLE, library->file, "use",
-				       "it has no function %s; install the package %s", names[i], library->package);
+			return err_set(
+			    e, -ENOSYS, STATUS_IMPOSSIBLE, library->file, "use",
+			    "it has no function %s; install the package %s (Debian, Ubuntu) or %s (Fedora, RHEL)",
+			    names[i], library->debian, library->fedora);
 		memcpy(place, &function, sizeof(function));
 	}
 	return 0;

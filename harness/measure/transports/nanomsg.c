@@ -8,19 +8,9 @@
 
 #include "common/err.h"
 #include "measure/transports/nanomsg_hot.h"
+#include "measure/transports/nanomsg_settings.h"
 
 #define PORT_TRIES 16
-
-static const struct opt nanomsg_options[] = {
-    MESSAGING_OPTIONS,
-    {"nodelay", OPT_BOOL, MESSAGING_FIELD(nodelay), "yes", 0, 0, NULL,
-     "send immediately instead of waiting for more data (NN_TCP_NODELAY; the library's default is no)"},
-    {"sndbuf", OPT_BYTES, MESSAGING_FIELD(sndbuf), "128KiB", 1, 1 << 30, NULL,
-     "bytes that the library queues for sending (NN_SNDBUF)"},
-    {"rcvbuf", OPT_BYTES, MESSAGING_FIELD(rcvbuf), "128KiB", 1, 1 << 30, NULL,
-     "bytes that it queues for receiving (NN_RCVBUF)"},
-    {.name = NULL},
-};
 
 struct nn_functions nn;
 
@@ -247,7 +237,7 @@ const struct transport_ops nanomsg_transport = {
     .name = "nanomsg",
     .summary = "nanomsg (libnanomsg): publish and subscribe, or a pair; over TCP or a Unix socket",
     .options = nanomsg_options,
-    .settings_size = sizeof(struct messaging_settings),
+    .settings_size = nanomsg_settings_bytes,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 2500, .latency_ns = 30000, .sleeping_ns = 60000},
     .completes_in_post = true,

@@ -11,15 +11,6 @@
 #define ADDRESS_MOST 4096
 #define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
 
-static const char *const apis[] = {[UCX_AM] = "am",
-				   [UCX_TAG] = "tag",
-				   [UCX_STREAM] = "stream",
-				   [UCX_PUT] = "put",
-				   [UCX_GET] = "get",
-				   [UCX_FETCH_ADD] = "fetch_add",
-				   [UCX_COMPARE_SWAP] = "compare_swap",
-				   NULL};
-
 /* By enum ucx_api. */
 static const uint64_t features[] = {
     [UCX_AM] = UCP_FEATURE_AM,
@@ -36,26 +27,6 @@ static const enum window_use window_uses[] = {[UCX_PUT] = WINDOW_WRITTEN,
 					      [UCX_COMPARE_SWAP] = WINDOW_CHANGED};
 
 #define OPERAND_BYTES sizeof(uint64_t) /* of an atomic */
-
-struct ucx_settings {
-	int api;
-	char tls[OPT_STR_MAX], devices[OPT_STR_MAX], rndv_thresh[OPT_STR_MAX], lane[OPT_STR_MAX];
-};
-
-#define FIELD(f) offsetof(struct ucx_settings, f)
-
-static const struct opt ucx_options[] = {
-    {"api", OPT_ENUM, FIELD(api), "am", 0, 0, apis,
-     "active messages, tagged messages, a stream of bytes, or one-sided operations: put (kernels pingpong, exchange, "
-     "stream), get, and fetch_add and compare_swap of 8 bytes (stream)"},
-    {"tls", OPT_STR, FIELD(tls), "all", 0, 0, NULL, "UCX's transports that may be used, as in UCX_TLS"},
-    {"devices", OPT_STR, FIELD(devices), "all", 0, 0, NULL, "network devices that may be used, as in UCX_NET_DEVICES"},
-    {"rndv_thresh", OPT_STR, FIELD(rndv_thresh), "auto", 0, 0, NULL,
-     "size from which messages go by rendezvous, as in UCX_RNDV_THRESH"},
-    {"lane", OPT_STR, FIELD(lane), "any", 0, 0, NULL,
-     "UCX's transport that must carry the messages, such as rc_verbs or posix; otherwise the point is not valid"},
-    {.name = NULL},
-};
 
 struct ucx_functions ucx_library;
 
@@ -415,7 +386,7 @@ int ucx_post_remote(struct ucx *t, uint32_t seq)
 	} else {
 		void *request = fetch(t, buffer, remote, n);
 
-		rc = UCS_PTR_IS_ERR(request) ? note(t, UCS_PTR_STATUS(request), apis[t->api]) : 0;
+		rc = UCS_PTR_IS_ERR(request) ? note(t, UCS_PTR_STATUS(request), ucx_apis[t->api]) : 0;
 		t->requests[window_place(w, n)] = rc ? NULL : request;
 	}
 	w->posted++;
@@ -465,7 +436,7 @@ int ucx_poll_remote(struct ucx *t, uint32_t *seq)
 		t->flushed = w->posted;
 	}
 	rc = t->api == UCX_PUT ? settle_request(t, &t->flush, "flush")
-			       : settle_request(t, &t->requests[window_place(w, w->completed)], apis[t->api]);
+			       : settle_request(t, &t->requests[window_place(w, w->completed)], ucx_apis[t->api]);
 	if (rc <= 0)
 		return rc;
 	w->completed = t->api == UCX_PUT ? t->flushed : w->completed + 1;
@@ -907,7 +878,7 @@ static json_t *ucx_granted(const struct transport *transport)
 {
 	const struct ucx *t = (const struct ucx *)transport;
 	json_t *granted = json_pack("{s:s, s:s, s:O, s:O}", "library", ucx_library.get_version_string(), "api",
-				    apis[t->api], "lanes", t->lanes, "environment", t->environment);
+				    ucx_apis[t->api], "lanes", t->lanes, "environment", t->environment);
 
 	lane_grant(granted, t->lane, t->expected, &t->config);
 	return granted;
@@ -932,7 +903,7 @@ static int ucx_check(const void *settings, const struct transport_config *config
 	const struct ucx_settings *s = settings;
 
 	return s->api < UCX_PUT ? frames_check(config, why, why_size)
-				: window_check(apis[s->api], window_uses[s->api], config, why, why_size);
+				: window_check(ucx_apis[s->api], window_uses[s->api], config, why, why_size);
 }
 
 static void ucx_traits(const void *settings, struct transport_traits *out)
@@ -948,7 +919,7 @@ const struct transport_ops ucx_transport = {
     .name = "ucx",
     .summary = "UCX (libucp): active or tagged messages, streams, puts, gets and atomics over any of its transports",
     .options = ucx_options,
-    .settings_size = sizeof(struct ucx_settings),
+    .settings_size = ucx_settings_bytes,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 300, .latency_ns = 1000, .sleeping_ns = 30000},
     .completes_in_post = true,

@@ -19,6 +19,7 @@
 #include "measure/transports/frames.h"
 #include "measure/transports/loaded_library.h"
 #include "measure/transports/remote_window.h"
+#include "measure/transports/ucx_settings.h"
 
 #define TRANSPORT_POST_WAITS 1
 #define TRANSPORT_FETCHES    1
@@ -70,8 +71,6 @@ extern struct ucx_functions {
 
 #define UCX_ID	 1 /* of our active messages; also the tag */
 #define UCX_LANE 128
-
-enum ucx_api { UCX_AM, UCX_TAG, UCX_STREAM, UCX_PUT, UCX_GET, UCX_FETCH_ADD, UCX_COMPARE_SWAP };
 
 struct ucx_slot {
 	struct ucx *owner;

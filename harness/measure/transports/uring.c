@@ -40,29 +40,6 @@ struct napi_request {
 
 /* --- settings --- */
 
-static const char *const uring_overs[] = {[URING_UDP] = "udp", [URING_TCP] = "tcp", NULL};
-
-#define FIELD(f) offsetof(struct uring_settings, f)
-
-static const struct opt uring_options[] = {
-    {"over", OPT_ENUM, FIELD(over), "udp", 0, 0, uring_overs, "UDP datagrams, or a TCP connection"},
-    {"multishot", OPT_BOOL, FIELD(multishot), "no", 0, 0, NULL,
-     "one request receives all messages, into buffers that the kernel chooses (IORING_RECV_MULTISHOT)"},
-    {"sqpoll", OPT_BOOL, FIELD(sqpoll), "no", 0, 0, NULL,
-     "a thread of the kernel submits and completes requests (IORING_SETUP_SQPOLL); it needs a CPU to itself"},
-    {"registered", OPT_BOOL, FIELD(registered), "no", 0, 0, NULL,
-     "send from, and unless multishot receive into, buffers that are registered with the kernel"},
-    {"zerocopy", OPT_BOOL, FIELD(zerocopy), "no", 0, 0, NULL,
-     "send without copying, where the device can (IORING_OP_SEND_ZC); complete means that the buffer is free again"},
-    {"napi", OPT_TIME, FIELD(napi), "0ns", 0, 1000000000, NULL,
-     "while it waits, the kernel polls the device's queue for so long (IORING_REGISTER_NAPI, in whole us; Linux 6.9); "
-     "0: not at all"},
-    SOCKET_OPTIONS,
-    {"nodelay", OPT_BOOL, SOCKET_FIELD(nodelay), "yes", 0, 0, NULL,
-     "over tcp, send immediately instead of waiting for more data (TCP_NODELAY)"},
-    {.name = NULL},
-};
-
 static int uring_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
 {
 	const struct uring_settings *s = settings;
@@ -656,7 +633,7 @@ const struct transport_ops uring_transport = {
     .name = "uring",
     .summary = "TCP or UDP through the kernel's sockets by io_uring; losses of datagrams are counted",
     .options = uring_options,
-    .settings_size = sizeof(struct uring_settings),
+    .settings_size = uring_settings_bytes,
     .has_wire = true,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 2500, .latency_ns = 10000, .sleeping_ns = 25000},

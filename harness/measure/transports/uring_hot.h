@@ -14,18 +14,9 @@
 
 #include <liburing.h>
 
-#include "measure/transports/sockets.h"
+#include "measure/transports/uring_settings.h"
 
 #define URING_ALIGN 64 /* payloads begin on cache lines */
-
-enum uring_over { URING_UDP, URING_TCP };
-
-struct uring_settings {
-	struct socket_settings socket; /* first, for sockets_open() */
-	int over;		       /* enum uring_over */
-	bool multishot, sqpoll, registered, zerocopy;
-	int64_t napi;
-};
 
 /* A message that is being sent. */
 struct uring_slot {

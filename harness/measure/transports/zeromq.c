@@ -4,13 +4,7 @@
 
 #include "common/err.h"
 #include "measure/transports/zeromq_hot.h"
-
-static const struct opt zeromq_options[] = {
-    MESSAGING_OPTIONS,
-    {"hwm", OPT_INT, MESSAGING_FIELD(hwm), "1000", 0, INT32_MAX, NULL,
-     "messages that the library queues on each side (ZMQ_SNDHWM, ZMQ_RCVHWM); 0: unlimited"},
-    {.name = NULL},
-};
+#include "measure/transports/zeromq_settings.h"
 
 struct zmq_functions zmq;
 
@@ -413,7 +407,7 @@ const struct transport_ops zeromq_transport = {
     .name = "zeromq",
     .summary = "ZeroMQ (libzmq): publish and subscribe, or a pair; over TCP or a Unix socket",
     .options = zeromq_options,
-    .settings_size = sizeof(struct messaging_settings),
+    .settings_size = zeromq_settings_bytes,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 1500, .latency_ns = 30000, .sleeping_ns = 60000},
     .completes_in_post = true,

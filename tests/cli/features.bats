@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# What is left out where a library is missing (common/features).
+load helper
+
+find_features() { env CC=cc "$ROOT/common/find-features" "$@"; }
+
+# pc_without MODULE…: a folder for pkg-config, $PKG_CONFIG_LIBDIR, with all modules but these.
+pc_without() {
+	local dir module
+	mkdir -p pc
+	for dir in $(pkg-config --variable pc_path pkg-config | tr ':' ' '); do
+		cp -n "$dir"/*.pc pc/ 2>/dev/null || true
+	done
+	for module in "$@"; do
+		rm "pc/$module.pc"
+	done
+	export PKG_CONFIG_LIBDIR=$T/pc
+}
+
+@test "a library that everything needs: one line says which, what pkg-config misses, and its packages" {
+	pc_without numa
+	run find_features make out
+	assert_eq "$status" 77
+	assert_eq "$output" "kblat: libnuma: pkg-config finds no numa.pc: install libnuma-dev (Debian, Ubuntu) or numactl-devel (Fedora, RHEL)"
+	[ ! -e out/features.mk ]
+}
+
+@test "without pkg-config: which package has it" {
+	PKG_CONFIG=none-here run find_features make out
+	assert_eq "$status" 77
+	assert_contains "$output" "install pkgconf (Debian, Ubuntu) or pkgconf-pkg-config (Fedora, RHEL)"
+}
+
+@test "a library that one feature needs: a table says what is left out, once" {
+	pc_without sqlite3 liburing
+	run find_features make out
+	assert_eq "$status" 0
+	assert_contains "$output" "liburing    | the transport uring "
+	assert_contains "$output" "SQLite      | kblat index, report and history of a folder "
+	assert_eq "${#lines[@]}" 4
+	grep -x 'ABSENT := uring:liburing' out/features.mk
+	grep -x 'FEATURE("SQLite", false, "kblat", "kblat index, report and history of a folder", "libsqlite3-dev", "sqlite-devel")' out/common/features.def
+	run find_features make out
+	assert_eq "$output" ""
+}
+
+@test "a library of two modules is there if both are" {
+	pc_without libtraceevent
+	run find_features make out
+	assert_contains "$output" "libtracefs  | "
+}
+
+@test "WITHOUT leaves out what is there; what everything needs stays" {
+	WITHOUT="UCX libnuma" run find_features make out
+	assert_eq "$status" 0
+	grep -x 'ABSENT := ucx:UCX' out/features.mk
+	grep -w -e -lnuma out/features.mk
+}
+
+@test "the programs say what they are without" {
+	"$KBLAT" --version >version
+	"$KBLAT" list features >list
+	"$KBLAT" list features --json >features.json
+	while read -r name built; do
+		if [ "$built" = True ]; then
+			! grep "^without $name:" version || false
+		else
+			grep "^without $name: .*install .*, and build again" version
+			tr -s ' \n' ' ' <list | grep "$name .*: not in this build; install"
+		fi
+	done < <(/usr/bin/python3 -IS -c 'import json
+for f in json.load(open("features.json"))["features"]: print(f["name"], f["built"])')
+	assert_eq "$(grep -v '^#' "$ROOT/common/features" | awk -F'|' '$2 ~ /kblat|loaded/ && $6 !~ /everything/' | wc -l)" \
+		"$(grep -c needed_by features.json)"
+}
+
+@test "a point over a transport that was left out is not possible here, with the package to install; its settings are known" {
+	local transport checked=0
+	spec some <<-'YAML'
+		settings: {kernel: pingpong, messages: 100}
+	YAML
+	for transport in uring zeromq nanomsg ucx fabric xdp; do
+		! "$KBLAT" list transports | grep -q "^$transport: not in this build" && [ $transport != xdp ] && continue
+		[ $transport != xdp ] || "$KBLAT" --version | grep -q '^without libbpf' || continue
+		run "$KBLAT" run some.yaml --set transport=$transport --out runs
+		echo "$output"
+		assert_eq "$status" 77
+		[[ $(tr -s ' \n' ' ' <<<"$output") == *"this build is without "*"; install "*", and build again"* ]]
+		checked=$((checked + 1))
+	done
+	[ "$checked" -gt 0 ] || skip "this build is without nothing: see make WITHOUT=all"
+}
+
+@test "without apt, dnf's command is printed, with Fedora's names" {
+	mkdir bin
+	printf '#!/bin/sh\n' >bin/dnf
+	chmod 755 bin/dnf
+	for name in bash sh dirname sed grep cut tr sort paste id env readlink cat cc pkg-config cmp printf mkdir; do
+		ln -s "$(command -v $name)" bin/$name
+	done
+	pc_without numa libfabric
+	PATH=$T/bin run "$ROOT/common/deps" build
+	echo "$output"
+	assert_eq "$status" 77
+	assert_contains "$output" "deps: missing: make numactl-devel"
+	assert_contains "$output" "only some features need it: libbpf-devel clang libfabric-devel"
+	assert_contains "$output" "type: sudo dnf install --skip-unavailable clang libbpf-devel libfabric-devel make numactl-devel"
+}
