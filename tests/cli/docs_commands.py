@@ -82,6 +82,7 @@ RUN = {
     "kbtune plan network-card": ("{} --sysroot machine", 0),
     "kbtune status": ("{} --sysroot machine", 0),
     "kbtune verify": ("{} --sysroot machine", 3),
+    "sudo kbtune verify": ("kbtune verify --sysroot machine", 3),
     "kbtune irq list": ("{} --sysroot machine", 0),
     "kbtune dma-latency show": ("", 0, 77),
     "kbtune profiles": ("", 0),

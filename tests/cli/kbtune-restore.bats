@@ -573,6 +573,7 @@ refused_for() {
 	[ "$(id -u)" -eq 0 ] || skip "only root can be somebody else"
 	machine small-v2
 	mkdir -p m/dev/shm m/var/lib
+	chmod 1777 m/dev/shm
 	profile mild <<<'sysctl: {vm.swappiness: 7}'
 	chmod -R a+rX "$T"
 	stranger status

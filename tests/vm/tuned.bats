@@ -7,6 +7,7 @@ load host
 
 # start_tuned PROFILE: tuned's daemon, with it.
 start_tuned() {
+	rm -f /run/dbus/pid
 	dbus-daemon --system --fork --print-pid >"$T/dbus" 3>&-
 	tuned --daemon --pid "$T/tuned.pid" --log "$T/tuned.log" 3>&-
 	for _ in $(seq 100); do
@@ -243,4 +244,24 @@ oneshot_pid() {
 	wait $pid || true
 	[ "$status" -eq 77 ]
 	[[ $output == *"does not answer"* ]]
+}
+
+@test "a user who is not root is told that root has a profile applied, and that verify and restore take root" {
+	mkdir "$T/mild"
+	printf 'kbtune: 1\nsysctl: {vm.swappiness: 7}\n' >"$T/mild/profile.yaml"
+	chmod -R a+rX "$T"
+	"$KBTUNE" apply "$T/mild"
+	for command in status verify restore "tuned verify"; do
+		# shellcheck disable=SC2086
+		run setpriv --reuid 65534 --clear-groups "$KBTUNE" $command
+		echo "$output"
+		[[ $output == *"user 0 (root) has the profile mild here, applied since"* ]]
+		[ "$command" = status ] || [ "$status" -eq 77 ]
+	done
+	[ "$(cat /proc/sys/vm/swappiness)" = 7 ]
+	"$KBTUNE" restore
+	run setpriv --reuid 65534 --clear-groups "$KBTUNE" restore
+	[ "$status" -eq 0 ]
+	[[ $output == *"nothing to restore"* ]]
+	as_before
 }

@@ -440,10 +440,13 @@ int journal_find(struct machine *m, struct journal *j, struct err *e)
 	int rc = state_folder_open(m, false, e);
 
 	*j = (struct journal){0};
-	/* The folder of another user's, on a recorded machine. */
+	if (!rc || rc == -ENOENT)
+		rc = journal_load(m, j, e);
+	/* On a recorded machine, where all users have the same folders. */
 	if (rc == -EACCES && exclusion_note_of_others(m, &others)) {
+		journal_free(j);
 		err_clear(e);
-		return -ENOENT;
+		rc = -ENOENT;
 	}
-	return rc && rc != -ENOENT ? rc : journal_load(m, j, e);
+	return rc;
 }
