@@ -69,15 +69,144 @@ offline() {
 	as_before
 }
 
-@test "a plan of shields warns of a CPU that is present but offline" {
+# cpus: the machine m has these CPUs, and in `online` those that the second list has.
+cpus() {
+	local root
+	for root in m m.before; do
+		echo "$1" >"$root/sys/devices/system/cpu/present"
+		echo "$2" >"$root/sys/devices/system/cpu/online"
+	done
+}
+
+@test "a CPU that was offline when it was planned is not waited for, whatever keeps it offline" {
+	for name in small-v2 small-v1; do
+		for smt in notsupported on off forceoff; do
+			machine "$name"
+			cpus 0-3 0,2-3
+			mkdir -p m{,.before}/sys/devices/system/cpu/smt
+			echo "$smt" | tee m{,.before}/sys/devices/system/cpu/smt/control >/dev/null
+			kb plan isolated
+			[ "$name" = small-v1 ] || assert_contains "$output" "CPU 1 is offline, and stays so"
+			kb apply isolated
+			[ "$status" -eq 0 ]
+			kb verify
+			[ "$status" -eq 0 ]
+			kb restore
+			echo "$output"
+			[ "$status" -eq 0 ]
+			as_before
+			SECONDS=0
+			run "$KBTUNE" run isolated --sysroot m -- true
+			[ "$status" -eq 0 ]
+			[ "$SECONDS" -lt 10 ]
+			as_before
+			# Those that come online meanwhile, and others that go, which are waited for.
+			kb apply isolated
+			cpus 0-3 0-3
+			kb restore
+			[ "$status" -eq 0 ]
+			as_before
+			kb apply isolated
+			rm -rf m m.before
+		done
+	done
+}
+
+@test "a CPU that goes offline is waited for, and can be given up, which is recorded" {
 	machine small-v2
-	kb plan isolated
-	[[ $output != *"offline"* ]]
-	echo 0-3 >m/sys/devices/system/cpu/present
-	echo 0-2 >m/sys/devices/system/cpu/online
-	kb plan isolated
+	cpus 0-3 0,2-3
+	kb apply isolated
+	cpus 0-3 0,2
+	kb restore
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "CPU 3 is offline; bring it online"
+	assert_contains "$output" "kbtune restore --give-up 3"
+	kb restore --give-up 0
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "CPU 0 is not offline, so nothing waits for it"
+	kb restore --give-up 3
 	echo "$output"
-	assert_contains "$output" "a CPU is offline: restoring has to wait until it is online again"
+	[ "$status" -eq 0 ]
+	as_before
+	kb apply isolated
+	[ "$status" -eq 0 ]
+}
+
+@test "what is given up with a CPU is recorded and shown, everything else is restored, and others can be applied" {
+	machine t630
+	profile fast <<<'governor: performance'
+	kb apply ./fast
+	offline 5
+	echo 0-23 | tee m/sys/devices/system/cpu/present >m.before/sys/devices/system/cpu/present
+	kb restore
+	[ "$status" -eq 1 ]
+	kb apply ./fast
+	[ "$status" -eq 1 ]
+	kb restore --give-up 5
+	echo "$output"
+	[ "$status" -eq 0 ]
+	as_before
+	path=/sys/devices/system/cpu/cpu5/cpufreq/scaling_governor
+	assert_contains "$output" "$path stays as it is; it was powersave: CPU 5 is offline"
+	for word in status restore; do
+		kb "$word"
+		[ "$status" -eq 0 ]
+		assert_contains "$output" "$path stays as it is; it was powersave: CPU 5 is offline"
+		"$KBTUNE" "$word" --json --sysroot m >j.json
+		assert_eq "$(json j.json '[(g["knob"], g["path"], g["before"]) for g in d["given_up"]]')" \
+			"[('governor', '$path', 'powersave')]"
+	done
+	kb apply ./fast
+	[ "$status" -eq 0 ]
+	kb verify
+	[ "$status" -eq 0 ]
+	kb restore
+	[ "$status" -eq 0 ]
+	as_before
+	# After a reboot nothing of it is left.
+	echo 11111111-2222-4333-8444-555555555555 >m/proc/sys/kernel/random/boot_id
+	kb status
+	[[ $output != *"given up"* ]]
+}
+
+@test "a value that cannot be put back can be given up; others stay as they are meant" {
+	machine small-v2
+	profile two <<<'sysctl: {vm.swappiness: 1, vm.stat_interval: 7}'
+	kb apply ./two
+	echo '/proc/sys/vm/swappiness write EBUSY' >m/habits
+	kb restore
+	[ "$status" -eq 1 ]
+	kb restore --give-up /proc/sys/vm/nothing
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "/proc/sys/vm/nothing is neither a CPU nor something that is to be restored"
+	kb restore --give-up /proc/sys/vm/swappiness
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "/proc/sys/vm/swappiness stays as it is; it was 60: "
+	assert_eq "$(value /proc/sys/vm/swappiness) $(value /proc/sys/vm/stat_interval)" "1 1"
+	kb apply ./two
+	[ "$status" -eq 0 ]
+	# What was given up and can be restored after all is restored.
+	kb restore --give-up /proc/sys/vm/stat_interval
+	[ "$status" -eq 0 ]
+	[[ $output != *"stat_interval stays"* ]]
+}
+
+@test "sets of CPUs that are all offline are left alone, as nothing puts them back" {
+	machine small-v2
+	cpus 0-3 0-2
+	for root in m m.before; do
+		echo 3 >"$root/proc/irq/9/smp_affinity_list"
+		echo 8 >"$root/proc/irq/default_smp_affinity"
+	done
+	profile one <<<'irqs: {default: "0", all: "0"}'
+	kb apply ./one
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_eq "$(value /proc/irq/9/smp_affinity_list) $(value /proc/irq/default_smp_affinity)" "3 8"
+	kb restore
+	[ "$status" -eq 0 ]
+	as_before
 }
 
 @test "an interrupt goes with its device: restore puts the others back" {

@@ -75,6 +75,70 @@ on_all() {
 	[ "$(on_all)" -ge $((before - 3)) ]
 }
 
+# masks: where threads may run that the kernel lets be placed, and that stay.
+masks() {
+	local at pid=0
+	for at in /proc/[0-9]*/task/[0-9]*; do
+		read -r -a stat < <(sed 's/.*) //' "$at/stat" 2>/dev/null) || continue
+		((stat[6] & 0x04000000)) || echo "${at##*/} $(<"$at/comm") $(awk '/Cpus_allowed_list/ { print $2 }' "$at/status")"
+	done 2>/dev/null | grep -E ' (sleep|kthreadd|kswapd[01]|kcompactd[01]|ksmd) '
+}
+
+@test "a CPU that is offline all the while: all is restored at once, and threads have it when it is online again" {
+	cpu1=/sys/devices/system/cpu/cpu1/online
+	for cpus in 0-1 0,3 0-3; do
+		taskset -c "$cpus" sleep 300 3>&- &
+	done
+	before=$(masks)
+	echo 0 >"$cpu1"
+	while_offline=$(masks)
+	SECONDS=0
+	run "$KBTUNE" run isolated -- true
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$SECONDS" -lt 15 ]
+	"$KBTUNE" apply isolated
+	"$KBTUNE" verify
+	run "$KBTUNE" restore
+	echo "$output"
+	[ "$status" -eq 0 ]
+	echo 1 >"$cpu1"
+	sleep 0.2
+	run "$KBTUNE" restore
+	echo "$output"
+	[ "$status" -eq 0 ]
+	diff <(echo "$before") <(masks)
+	[ "$while_offline" = "$before" ]
+	run "$KBTUNE" status
+	[[ $output != *"given up"* ]]
+	kill %1 %2 %3
+	as_before
+}
+
+@test "a CPU that went offline is given up: the rest is restored, later profiles work, and it comes back to threads" {
+	cpu1=/sys/devices/system/cpu/cpu1/online
+	taskset -c 0-1 sleep 300 3>&- &
+	taskset -c 1 sleep 300 3>&- &
+	before=$(masks)
+	"$KBTUNE" apply isolated
+	echo 0 >"$cpu1"
+	run "$KBTUNE" restore
+	[ "$status" -eq 1 ]
+	run "$KBTUNE" restore --give-up 1
+	echo "$output"
+	[ "$status" -eq 0 ]
+	run "$KBTUNE" run isolated -- true
+	echo "$output"
+	[ "$status" -eq 0 ]
+	echo 1 >"$cpu1"
+	run "$KBTUNE" restore
+	echo "$output"
+	[ "$status" -eq 0 ]
+	diff <(echo "$before") <(masks)
+	kill %1 %2
+	as_before
+}
+
 @test "an interrupt's effective CPU really moves" {
 	irq=$(awk '/virtio.*requests/ { sub(":", "", $1); print $1 }' /proc/interrupts | head -n 1)
 	for cpu in 0 2; do

@@ -7,11 +7,16 @@
 #include "common/err.h"
 #include "tuning/apply/output.h"
 
+struct cli_list;
 struct machine;
 
 /* Undo everything in the journal; with an `owner`, only if the journal belongs to it. Returns an exit status, and fills
  * `e` on failure. */
 enum status restore_all(struct machine *m, const char *owner, enum output output, struct err *e);
+
+/* The same for everybody; but what waits for these CPUs, or these paths, and cannot be restored without, is left as it is
+ * and recorded (given_up.h). */
+enum status restore_without(struct machine *m, const struct cli_list *give_up, enum output output, struct err *e);
 
 /* What restores a machine by itself tries again for so long: a cause may pass, such as a process that is ending in a
  * cpuset, and there may be nobody who reads the message. */

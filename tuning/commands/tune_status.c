@@ -6,6 +6,7 @@
 #include "common/json.h"
 #include "tuning/commands/command.h"
 #include "tuning/commands/tune_commands.h"
+#include "tuning/journal/given_up.h"
 #include "tuning/journal/journal.h"
 #include "tuning/machine/cgroups.h"
 #include "tuning/machine/exclusion.h"
@@ -99,7 +100,7 @@ static void print_status(const json_t *all)
 			print_others(value);
 		else if (json_is_boolean(value))
 			printf("%-22s %s\n", key, json_is_true(value) ? "running" : "not running");
-		json_array_foreach (value, i, shield)
+		json_array_foreach (strcmp(key, "shields") ? NULL : value, i, shield)
 			printf("%-22s %s: CPUs %s\n", "shield", json_string_value(json_object_get(shield, "name")),
 			       json_string_value(json_object_get(shield, "cpus")));
 	}
@@ -109,20 +110,26 @@ static enum status status_act(struct machine *m, const struct cli_list *args, vo
 {
 	const struct request *r = request;
 	struct journal j = {0};
-	json_t *all;
+	json_t *all, *left = NULL;
 	int rc = journal_find(m, &j, e);
 
 	(void)args;
 	if (rc && rc != -ENOENT)
 		return err_status(e);
-	all = status_json(m, &j, e);
+	all = given_up_load(m, &left, e) ? NULL : status_json(m, &j, e);
 	journal_free(&j);
-	if (!all)
+	if (!all) {
+		json_decref(left);
 		return err_status(e);
+	}
+	json_object_set(all, "given_up", left);
 	if (r->json)
 		json_print(all, stdout);
 	else
 		print_status(all);
+	if (!r->json)
+		given_up_print(left, stdout);
+	json_decref(left);
 	json_decref(all);
 	return STATUS_OK;
 }

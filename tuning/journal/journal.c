@@ -19,10 +19,9 @@
 #include "tuning/machine/state_folder.h"
 #include "tuning/ops/ops.h"
 
-#define NAME	       "journal.json"
-#define BOOT_ID	       "/proc/sys/kernel/random/boot_id"
-#define LASTING	       STATE_FOLDER_LASTING "/" NAME
-#define SIZE_MAX_BYTES ((size_t)64 << 20)
+#define NAME	"journal.json"
+#define BOOT_ID "/proc/sys/kernel/random/boot_id"
+#define LASTING STATE_FOLDER_LASTING "/" NAME
 
 static const char *const states[JOURNAL_STATES] = {"applying", "applied", "restoring"};
 
@@ -79,9 +78,7 @@ int journal_lock(struct machine *m, struct err *e)
 	return fd;
 }
 
-/* "" if a recorded machine does not have one; NULL if it cannot be read, which must not be mistaken
- * for a different boot. */
-static char *boot_id(const struct machine *m)
+char *journal_boot_id(const struct machine *m)
 {
 	char line[64];
 	int rc = sysroot_line(&m->root, BOOT_ID, line, sizeof(line));
@@ -104,7 +101,7 @@ void journal_init(struct journal *j, struct machine *m, const char *profile)
 
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
 	*j = (struct journal){.profile = fs_path("%s", profile),
-			      .boot_id = boot_id(m),
+			      .boot_id = journal_boot_id(m),
 			      .applied = fs_path("%s", when),
 			      .about = json_object()};
 }
@@ -172,39 +169,11 @@ static json_t *to_json(const struct journal *j, bool lasting)
 			 j->profile, "applied", j->applied, "about", j->about, "steps", steps);
 }
 
-static int write_aside(int dir, const char *text)
-{
-	int fd, rc;
-
-	if (unlinkat(dir, NAME ".tmp", 0) && errno != ENOENT)
-		return -errno;
-	fd = openat(dir, NAME ".tmp", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return -errno;
-	rc = fs_write_fd(fd, text, strlen(text));
-	if (!rc && fsync(fd))
-		rc = -errno;
-	if (close(fd) && !rc)
-		rc = -errno;
-	if (!rc && renameat(dir, NAME ".tmp", dir, NAME))
-		rc = -errno;
-	return rc;
-}
-
-static int replace(int dir, const char *text)
-{
-	int rc = write_aside(dir, text);
-
-	if (rc)
-		unlinkat(dir, NAME ".tmp", 0);
-	return !rc && fsync(dir) ? -errno : rc;
-}
-
 static int write_journal(int dir, const struct journal *j, bool lasting)
 {
 	json_t *all = to_json(j, lasting);
 	char *text = all ? json_dumps(all, JSON_INDENT(1)) : NULL;
-	int rc = text ? replace(dir, text) : -EILSEQ;
+	int rc = text ? state_folder_write(dir, NAME, text) : -EILSEQ;
 
 	free(text);
 	json_decref(all);
@@ -345,27 +314,6 @@ static int from_json(const json_t *all, struct journal *j, char *why, size_t siz
 	return read_steps(steps, j, why, size);
 }
 
-static int read_journal(int dir, const char *path, char **text, size_t *length, struct err *e)
-{
-	int fd = openat(dir, NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), rc;
-	struct stat st;
-
-	if (fd < 0 && errno == ELOOP)
-		return err_set(e, -ELOOP, STATUS_USAGE, path, "trust", "it is a symbolic link");
-	if (fd < 0)
-		return errno == ENOENT ? -ENOENT : err_sys(e, -errno, path, "read");
-	if (fstat(fd, &st))
-		rc = err_sys(e, -errno, path, "read");
-	else if (!S_ISREG(st.st_mode))
-		rc = err_set(e, -EINVAL, STATUS_USAGE, path, "trust", "it is not a regular file");
-	else
-		rc = state_folder_check_ours(&st, path, e);
-	if (!rc && (rc = fs_read_fd(fd, SIZE_MAX_BYTES, text, length)))
-		err_sys(e, rc, path, "read");
-	close(fd);
-	return rc;
-}
-
 /* `hint`: what to do about a journal that cannot be used. */
 static int load_from(int dir, const char *path, const char *hint, struct journal *j, struct err *e)
 {
@@ -373,7 +321,7 @@ static int load_from(int dir, const char *path, const char *hint, struct journal
 	json_error_t bad;
 	size_t length;
 	json_t *all;
-	int rc = read_journal(dir, path, &text, &length, e);
+	int rc = state_folder_read(dir, NAME, path, &text, &length, e);
 
 	if (rc)
 		return rc;
@@ -417,7 +365,7 @@ int journal_load(struct machine *m, struct journal *j, struct err *e)
 		 ? -ENOENT
 		 : load_from(m->state_fd, journal_path(m, path, sizeof(path)), "a reboot restores everything", j, e);
 	if (!rc) {
-		boot = boot_id(m);
+		boot = journal_boot_id(m);
 		rc = boot ? 0 : refuse_without_boot_id(e);
 		j->moot = boot && strcmp(boot, j->boot_id) != 0;
 		free(boot);

@@ -73,4 +73,8 @@ struct step *journal_add(struct journal *j);
 
 const char *journal_state_name(enum journal_state s);
 
+/* The boot's ID; "" if a recorded machine does not have one; NULL if it cannot be read, which must not be mistaken for a
+ * different boot. The caller frees. */
+char *journal_boot_id(const struct machine *m);
+
 #endif

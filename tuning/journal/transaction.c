@@ -10,8 +10,10 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "tuning/journal/given_up.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/signals.h"
+#include "tuning/machine/topology.h"
 #include "tuning/ops/op_tuned.h"
 #include "tuning/steps/plan.h"
 
@@ -111,6 +113,25 @@ static void report_gone(const struct undone *done, const char *first)
 			done->gone - 1);
 }
 
+/* What is given up and cannot be undone is left as it is, and recorded. */
+static int undo_one(struct machine *m, const struct step *s, struct err *e)
+{
+	struct err own = ERR_INIT;
+	int rc = s->unmade ? 0 : s->op->undo(m, s, &own);
+
+	if (rc < 0 && json_is_true(json_object_get(s->data, STEP_GIVEN_UP)))
+		rc = STEP_LEFT;
+	if (rc == STEP_LEFT) {
+		int failed = given_up_add(m, s, own.text, e);
+
+		fprintf(stderr, "kbtune: %s: left as they are now: %s\n", s->path, own.text);
+		rc = failed ? failed : rc;
+	} else if (rc < 0 && own.status) {
+		err_set(e, rc, own.status, NULL, NULL, "%s", own.text);
+	}
+	return rc;
+}
+
 /* Undo the steps from..count, last one first. Steps that could not be undone are kept, without gaps. */
 static int undo_steps(struct machine *m, struct journal *j, size_t from, const char *knob, const char *path,
 		      struct undone *done, struct err *e)
@@ -127,7 +148,7 @@ static int undo_steps(struct machine *m, struct journal *j, size_t from, const c
 		if ((knob && strcmp(knob, s->knob)) || (path && strcmp(path, s->path)))
 			continue;
 		began = transaction_now_s();
-		one = s->unmade ? 0 : s->op->undo(m, s, e);
+		one = undo_one(m, s, e);
 		if (s->op == &op_tuned)
 			done->tuned_s += transaction_now_s() - began;
 		/* It may reappear with a step that has not been undone yet, such as CPUs removed by SMT. */
@@ -137,6 +158,7 @@ static int undo_steps(struct machine *m, struct journal *j, size_t from, const c
 			rc = rc ? rc : one;
 			continue;
 		}
+		done->left += one == STEP_LEFT;
 		if (one == STEP_GONE && !done->gone++)
 			snprintf(first_gone, sizeof(first_gone), "%s", s->path);
 		step_free(s);
@@ -177,13 +199,28 @@ static void roll_back(struct machine *m, struct journal *j, size_t from, struct 
 		err_set(e, -EIO, status, NULL, NULL, "%.1800s; everything is as before", cause);
 }
 
-static void copy_steps(const struct plan *p, struct journal *j)
+/* Those that were offline when it was planned, as a list. */
+static char *offline_then(const struct machine *m, const struct plan *p, char *buf, size_t size)
 {
+	struct cpulist offline;
+
+	topology_offline(m, &offline);
+	cpulist_subtract(&offline, &p->online);
+	return cpulist_format(&offline, buf, size);
+}
+
+static void copy_steps(const struct machine *m, const struct plan *p, struct journal *j)
+{
+	char offline[CPULIST_TEXT_MAX];
+
+	offline_then(m, p, offline, sizeof(offline));
 	for (size_t i = 0; i < p->step_count; i++) {
 		const struct step *s = &p->steps[i];
 
 		step_init(journal_add(j), s->knob, s->op, s->path, s->before, s->after, json_incref(s->data));
 		j->steps[j->count - 1].unmade = s->op->creates;
+		if (*offline)
+			json_object_set_new(s->data, STEP_OFFLINE, json_string(offline));
 	}
 }
 
@@ -200,7 +237,7 @@ int transaction_apply(struct machine *m, const struct plan *p, struct journal *j
 	sigset_t before;
 	int rc;
 
-	copy_steps(p, j);
+	copy_steps(m, p, j);
 	j->state = JOURNAL_APPLYING;
 	signals_block(&before);
 	rc = journal_save(m, j, e);

@@ -30,6 +30,7 @@ int transaction_apply(struct machine *m, const struct plan *p, struct journal *j
 /* What was undone. tuned's time is separate, because it takes seconds, and the rest milliseconds. */
 struct undone {
 	size_t steps, gone; /* gone: those of them for which nothing was left to restore (STEP_GONE) */
+	size_t left;	    /* those that were given up, and are in given_up.h's list */
 	double tuned_s;
 };
 

@@ -101,6 +101,7 @@ static int check_all(struct planner *p)
 
 struct bound {
 	const struct cpulist *online;
+	struct cpulist offline;
 	size_t count;
 	char name[32];
 };
@@ -109,32 +110,47 @@ static int count_bound(const struct thread *t, void *context)
 {
 	struct bound *b = context;
 
-	if (!t->is_kernel || !t->is_bound || cpulist_count(&t->cpus) < 2 || cpulist_is_subset(b->online, &t->cpus))
+	if (!t->is_kernel || !t->is_bound ||
+	    (!cpulist_intersects(&t->cpus, &b->offline) &&
+	     (cpulist_count(&t->cpus) < 2 || cpulist_is_subset(b->online, &t->cpus))))
 		return 0;
 	if (!b->count++)
 		snprintf(b->name, sizeof(b->name), "%s", t->name);
 	return 0;
 }
 
-/* A partition widens the masks even of threads that nobody may move: unbound workers and rescuers of work queues. */
+/* Many kernels take a CPU that is offline from threads that are not in a cpuset of their own (op_cpuset.c). */
+static void warn_of_offline(struct planner *p)
+{
+	char list[CPULIST_TEXT_MAX];
+	struct cpulist offline;
+
+	if (has_exclusive(p->plan) && !topology_offline(p->m, &offline) && cpulist_first(&offline) >= 0)
+		plan_warn(
+		    p->plan,
+		    "CPU %s is offline, and stays so: this kernel may take it from threads with an affinity of their "
+		    "own; once it is online again, 'kbtune restore' gives it back to them",
+		    cpulist_format(&offline, list, sizeof(list)));
+}
+
+/* A partition changes the masks even of threads that nobody may move: unbound workers and rescuers of work queues. */
 static void state_bound_threads(struct planner *p, struct step *s)
 {
 	struct bound b = {.online = &p->topo.online};
 
 	if (!has_exclusive(p->plan))
 		return;
+	topology_offline(p->m, &b.offline);
 	tasks_each(p->m, count_bound, &b);
 	if (b.count)
 		step_cannot_undo(
 		    s, false, "threads",
-		    "the partition may widen the masks of %zu threads that the kernel lets nobody place, such as %s",
+		    "the partition may change the masks of %zu threads that the kernel lets nobody place, such as %s",
 		    b.count, b.name);
 }
 
 void knob_shields_plan(struct planner *p, const struct setting *s, const struct knob *k)
 {
-	struct err offline = ERR_INIT;
-
 	(void)s;
 	if (!p->plan->shield_count)
 		return;
@@ -147,8 +163,8 @@ void knob_shields_plan(struct planner *p, const struct setting *s, const struct 
 	}
 	if (check_all(p))
 		return;
-	if (topology_waits_for_any(p->m, NULL, "", &offline))
-		plan_warn(p->plan, "a CPU is offline: restoring has to wait until it is online again");
+	if (p->cg.version == 2)
+		warn_of_offline(p);
 	knob_tasks_plan_to_keep(p, k->key);
 	if (p->cg.version == 2)
 		plan_controller(p, k->key);

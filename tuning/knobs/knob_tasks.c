@@ -14,6 +14,7 @@ struct collection {
 	bool programs;	 /* also those with the default affinity, because no partition moves them */
 	bool own;	 /* only those with an affinity of their own */
 	json_t *threads; /* for op_affinity */
+	struct cpulist offline, present;
 	size_t kernel, user, pinned;
 	char pinned_name[64];
 };
@@ -23,14 +24,25 @@ static bool is_alone_on(const struct cpulist *cpus, const struct cpulist *shield
 	return cpulist_is_subset(cpus, shielded);
 }
 
-/* A thread with an affinity of its own is recorded even if it need not move, because cpusets reset
- * its affinity. */
+/* Has it every CPU but those that are offline, because its cpuset has no others? */
+static bool is_made_by_cpuset(const struct collection *c, const struct thread *t)
+{
+	char cpuset[256];
+
+	return cpulist_is_subset(&c->p->topo.online, &t->cpus) && !cpulist_intersects(&t->cpus, &c->offline) &&
+	       strcmp(tasks_cpuset(c->p->m, t->pid, cpuset, sizeof(cpuset)), "/");
+}
+
+/* A thread with an affinity of its own is recorded even if it need not move, because cpusets reset its affinity; so is one
+ * that may run on a CPU that is offline, which a kernel may take from it. */
 static int collect_thread(const struct thread *t, void *context)
 {
 	struct collection *c = context;
 	char cpus[CPULIST_TEXT_MAX];
-	bool own = !cpulist_is_subset(&c->p->topo.online, &t->cpus),
+	const bool any_offline = cpulist_first(&c->offline) >= 0, wide = any_offline && is_made_by_cpuset(c, t);
+	bool own = !wide && (any_offline || !cpulist_is_subset(&c->present, &t->cpus)),
 	     in_way = cpulist_intersects(&t->cpus, &c->p->shielded);
+	json_t *one;
 
 	if (t->is_bound || (!own && (c->own || !in_way || (!t->is_kernel && !c->programs))))
 		return 0;
@@ -40,10 +52,21 @@ static int collect_thread(const struct thread *t, void *context)
 		c->pinned++;
 		snprintf(c->pinned_name, sizeof(c->pinned_name), "%s (%d)", t->name, t->tid);
 	}
-	json_array_append_new(c->threads,
-			      json_pack("{s:i, s:I, s:s+, s:s}", "tid", t->tid, "start", (json_int_t)t->start, "name",
-					t->name, "", "cpus", cpulist_format(&t->cpus, cpus, sizeof(cpus))));
+	one = json_pack("{s:i, s:I, s:s+, s:s}", "tid", t->tid, "start", (json_int_t)t->start, "name", t->name, "",
+			"cpus", cpulist_format(&t->cpus, cpus, sizeof(cpus)));
+	if (wide)
+		json_object_set_new(one, "wide", json_true());
+	json_array_append_new(c->threads, one);
 	return 0;
+}
+
+/* All that `c` wants. */
+static void collect(struct collection *c)
+{
+	topology_offline(c->p->m, &c->offline);
+	if (topology_present(c->p->m, &c->present))
+		c->present = c->p->topo.online;
+	tasks_each(c->p->m, collect_thread, c);
 }
 
 static bool has_member_shield(const struct plan *p)
@@ -93,7 +116,7 @@ void knob_tasks_plan(struct planner *p, const struct setting *s, const struct kn
 		json_decref(c.threads);
 		return;
 	}
-	tasks_each(p->m, collect_thread, &c);
+	collect(&c);
 	snprintf(before, sizeof(before), "%zu of the kernel and %zu of programs may use the shields", c.kernel, c.user);
 	snprintf(after, sizeof(after), "off CPUs %s", cpulist_format(&p->shielded, off, sizeof(off)));
 	plan_step(p->plan, k->key, &op_affinity, "threads", before, after,
@@ -119,7 +142,7 @@ void knob_tasks_plan_to_keep(struct planner *p, const char *knob)
 	char before[64];
 
 	if (!has_affinity_step(p->plan))
-		tasks_each(p->m, collect_thread, &c);
+		collect(&c);
 	if (json_array_size(c.threads)) {
 		snprintf(before, sizeof(before), "%zu with an affinity of their own", json_array_size(c.threads));
 		plan_step(p->plan, knob, &op_affinity, "threads", before, "as the cpusets make them",

@@ -126,3 +126,56 @@ void state_folder_remove_lasting(struct machine *m)
 	unlinkat(fd, "kbtune", AT_REMOVEDIR);
 	close(fd);
 }
+
+#define FILE_MAX_BYTES ((size_t)64 << 20)
+
+int state_folder_read(int dir, const char *name, const char *path, char **text, size_t *length, struct err *e)
+{
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), rc;
+	struct stat st;
+
+	if (fd < 0 && errno == ELOOP)
+		return err_set(e, -ELOOP, STATUS_USAGE, path, "trust", "it is a symbolic link");
+	if (fd < 0)
+		return errno == ENOENT ? -ENOENT : err_sys(e, -errno, path, "read");
+	if (fstat(fd, &st))
+		rc = err_sys(e, -errno, path, "read");
+	else if (!S_ISREG(st.st_mode))
+		rc = err_set(e, -EINVAL, STATUS_USAGE, path, "trust", "it is not a regular file");
+	else
+		rc = state_folder_check_ours(&st, path, e);
+	if (!rc && (rc = fs_read_fd(fd, FILE_MAX_BYTES, text, length)))
+		err_sys(e, rc, path, "read");
+	close(fd);
+	return rc;
+}
+
+static int write_aside(int dir, const char *aside, const char *name, const char *text)
+{
+	int fd, rc;
+
+	if (unlinkat(dir, aside, 0) && errno != ENOENT)
+		return -errno;
+	fd = openat(dir, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	rc = fs_write_fd(fd, text, strlen(text));
+	if (!rc && fsync(fd))
+		rc = -errno;
+	if (close(fd) && !rc)
+		rc = -errno;
+	if (!rc && renameat(dir, aside, dir, name))
+		rc = -errno;
+	return rc;
+}
+
+int state_folder_write(int dir, const char *name, const char *text)
+{
+	char *aside = fs_path("%s.tmp", name);
+	int rc = write_aside(dir, aside, name, text);
+
+	if (rc)
+		unlinkat(dir, aside, 0);
+	free(aside);
+	return !rc && fsync(dir) ? -errno : rc;
+}

@@ -37,4 +37,10 @@ char *state_folder_path(const struct machine *m, char *buf, size_t size);
  * -EPERM and `e` (STATUS_USAGE). */
 int state_folder_check_ours(const struct stat *st, const char *path, struct err *e);
 
+/* A file in one of these folders, `dir`, only ours to write. Read it: 0; -ENOENT without `e`; another negative errno and
+ * `e`, in which it is `path`. The caller frees. Write it: always as a whole, and synced; 0 or a negative errno. A process
+ * that was killed meanwhile leaves "NAME.tmp". */
+int state_folder_read(int dir, const char *name, const char *path, char **text, size_t *length, struct err *e);
+int state_folder_write(int dir, const char *name, const char *text);
+
 #endif

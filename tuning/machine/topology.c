@@ -251,28 +251,58 @@ static bool is_smt_off(const struct machine *m)
 	       (!strcmp(control, "off") || !strcmp(control, "forceoff"));
 }
 
-bool topology_waits_for_any(const struct machine *m, const struct cpulist *cpus, const char *object, struct err *e)
+int topology_present(const struct machine *m, struct cpulist *cpus)
 {
-	struct cpulist missing, online;
+	return machine_read_cpus(m, CPU "/present", cpus);
+}
+
+int topology_offline(const struct machine *m, struct cpulist *cpus)
+{
+	struct cpulist online;
+	int rc = topology_present(m, cpus);
+
+	if (!rc)
+		rc = machine_read_cpus(m, CPU "/online", &online);
+	if (rc)
+		cpulist_clear(cpus);
+	else
+		cpulist_subtract(cpus, &online);
+	return rc;
+}
+
+bool topology_waits_for_any(const struct machine *m, const struct cpulist *cpus, const char *spared, const char *object,
+			    struct err *e)
+{
+	struct cpulist missing, known;
 	char list[CPULIST_TEXT_MAX];
 
-	if (is_smt_off(m) || machine_read_cpus(m, CPU "/present", &missing) ||
-	    machine_read_cpus(m, CPU "/online", &online))
+	if (is_smt_off(m) || topology_offline(m, &missing))
 		return false;
-	cpulist_subtract(&missing, &online);
+	if (!cpulist_parse(spared, &known, NULL, 0))
+		cpulist_subtract(&missing, &known);
 	if (cpus)
 		cpulist_intersect(&missing, cpus);
 	if (cpulist_first(&missing) < 0)
 		return false;
+	cpulist_format(&missing, list, sizeof(list));
 	err_set(e, -EAGAIN, STATUS_FAILED, object, "put back",
-		"CPU %s is offline; bring it online (echo 1 >" CPU "/cpu%d/online) and run kbtune restore again",
-		cpulist_format(&missing, list, sizeof(list)), cpulist_first(&missing));
+		"CPU %s is offline; bring it online (echo 1 >" CPU
+		"/cpu%d/online) and run kbtune restore again, or give it up (kbtune restore --give-up %s)",
+		list, cpulist_first(&missing), list);
 	return true;
 }
 
-bool topology_waits_for_cpu_of(const struct machine *m, const char *path, struct err *e)
+bool topology_waits_for_cpu_of(const struct machine *m, const char *path, const char *spared, struct err *e)
 {
 	struct cpulist cpu;
 
-	return cpu_of_path(path, &cpu) && topology_waits_for_any(m, &cpu, path, e);
+	return cpu_of_path(path, &cpu) && topology_waits_for_any(m, &cpu, spared, path, e);
+}
+
+bool topology_is_of_spared_cpu(const struct machine *m, const char *path, const char *spared)
+{
+	struct cpulist cpu, known;
+
+	return cpu_of_path(path, &cpu) && topology_are_offline(m, &cpu) && !cpulist_parse(spared, &known, NULL, 0) &&
+	       cpulist_is_subset(&cpu, &known);
 }

@@ -56,6 +56,11 @@ int topology_near(const struct machine *m, const struct topology *t, const char 
  * or -ENODATA. */
 int topology_irqs(const struct machine *m, const char *device_path, struct cpulist *irqs);
 
+int topology_present(const struct machine *m, struct cpulist *cpus);
+
+/* The CPUs that are present and offline, now. 0, or a negative errno where that cannot be known, and none. */
+int topology_offline(const struct machine *m, struct cpulist *cpus);
+
 /* Whether all of these CPUs are offline, now; whether a path belongs to a CPU that is. */
 bool topology_are_offline(const struct machine *m, const struct cpulist *cpus);
 bool topology_is_of_offline_cpu(const struct machine *m, const char *path);
@@ -63,9 +68,14 @@ bool topology_is_of_offline_cpu(const struct machine *m, const char *path);
 /*
  * What belongs to a CPU that is present but offline cannot be restored before it is online again; then the kernel would
  * bring back what was set meanwhile. True, and a message that says so in `e` (-EAGAIN), if any of these CPUs (NULL: of
- * all), or the CPU of a path, is such a one. CPUs that are offline because SMT is off stay so, and are not waited for.
+ * all), or the CPU of a path, is such a one. CPUs that are offline because SMT is off stay so, and are not waited for;
+ * neither are those of the list `spared`: they were offline before, or have been given up.
  */
-bool topology_waits_for_any(const struct machine *m, const struct cpulist *cpus, const char *object, struct err *e);
-bool topology_waits_for_cpu_of(const struct machine *m, const char *path, struct err *e);
+bool topology_waits_for_any(const struct machine *m, const struct cpulist *cpus, const char *spared, const char *object,
+			    struct err *e);
+bool topology_waits_for_cpu_of(const struct machine *m, const char *path, const char *spared, struct err *e);
+
+/* Does the path belong to a CPU that is offline and in the list `spared`? */
+bool topology_is_of_spared_cpu(const struct machine *m, const char *path, const char *spared);
 
 #endif

@@ -4,7 +4,10 @@
  * "start", "name", "cpus"}]; "again": the second of two such steps, which sets what the first has
  * written down once more, after cpusets have widened it. With "policy" and "priority", the scheduling
  * of a thread is restored, too. Threads that have been started since inherit from one of these where
- * they may run, and get back what that one gets back.
+ * they may run, and get back what that one gets back, and are then recorded like it.
+ * Of threads, "wide": its cpuset makes its mask, and gives it also
+ * CPUs that come online; "as_left": its mask when a CPU that was offline could not be given back to it. "left": only such
+ * threads are restored, and only those that nobody has placed since.
  */
 #include "tuning/ops/ops.h"
 
@@ -146,24 +149,59 @@ static enum check affinity_check(struct machine *m, const struct step *s, char *
 	return CHECK_DRIFT;
 }
 
-/* The kernel takes CPUs that are offline out of what is set, for ever: the rest is restored, and the thread waits for
- * them. */
-static int restore_one(struct machine *m, const json_t *one, struct err *e)
+static bool is_as_left(const json_t *one, const struct thread *t)
+{
+	const char *text = json_string_value(json_object_get(one, "as_left"));
+	struct cpulist then;
+
+	return text && !cpulist_parse(text, &then, NULL, 0) && !memcmp(&then, &t->cpus, sizeof(then));
+}
+
+/* Has the kernel given it all of these CPUs, and no others instead? 0 or STEP_LEFT. */
+static int compare_mask(const struct machine *m, json_t *one, struct thread *t, const struct cpulist *want)
+{
+	char cpus[CPULIST_TEXT_MAX];
+
+	if (tasks_read(m, t->tid, t->tid, t) || !memcmp(want, &t->cpus, sizeof(*want)))
+		return 0;
+	json_object_set_new(one, "as_left", json_string(cpulist_format(&t->cpus, cpus, sizeof(cpus))));
+	return STEP_LEFT;
+}
+
+/* Many kernels take CPUs that are offline out of what is set, for ever: the rest is restored, and the thread waits for
+ * them, unless they were offline before. `t` gets the thread. */
+static int restore_one(struct machine *m, const struct step *s, json_t *one, struct thread *t, struct err *e)
 {
 	int tid = (int)json_integer_value(json_object_get(one, "tid")), rc;
 	unsigned long long start = (unsigned long long)json_integer_value(json_object_get(one, "start"));
 	const char *text = json_string_value(json_object_get(one, "cpus"));
-	struct cpulist want;
-	struct thread t;
+	struct cpulist had, want, offline;
 
-	if (!text || cpulist_parse(text, &want, NULL, 0))
+	if (!text || cpulist_parse(text, &had, NULL, 0))
 		return -EINVAL;
-	if (tasks_read(m, tid, tid, &t) || t.start != start || !memcmp(&want, &t.cpus, sizeof(want)))
+	if (read_cpus(s, STEP_OFFLINE, &offline))
+		cpulist_clear(&offline);
+	want = had;
+	if (json_is_true(json_object_get(one, "wide")))
+		cpulist_unite(&want, &offline);
+	if (tasks_read(m, tid, tid, t) || t->start != start || !memcmp(&want, &t->cpus, sizeof(want)) ||
+	    (json_is_true(json_object_get(s->data, "left")) && !is_as_left(one, t)))
 		return 0;
 	rc = tasks_place(m, tid, &want);
 	if (rc && rc != -EINVAL)
 		return rc;
-	return topology_waits_for_any(m, &want, t.name, e) ? -EAGAIN : rc;
+	if (topology_waits_for_any(m, &had, step_text(s, STEP_OFFLINE), t->name, e))
+		return -EAGAIN;
+	topology_offline(m, &offline);
+	return cpulist_intersects(&offline, &had) && compare_mask(m, one, t, &had) ? STEP_LEFT : rc;
+}
+
+static void add_name(const struct thread *t, size_t count, char *names, size_t size)
+{
+	size_t used = strlen(names);
+
+	if (count <= 5)
+		snprintf(names + used, size - used, "%s%s (%d)", count > 1 ? ", " : "", t->name, t->tid);
 }
 
 static int restore_policy(struct machine *m, const json_t *one)
@@ -258,43 +296,53 @@ static json_t *find_heirs(struct machine *m, const json_t *threads)
 	return h.found;
 }
 
-static int undo_threads(struct machine *m, const json_t *threads, struct err *e)
+static int undo_threads(struct machine *m, const struct step *s, struct err *e)
 {
-	const json_t *one;
+	json_t *threads = json_object_get(s->data, "threads"), *one;
 	struct err waits = ERR_INIT;
-	size_t i, waiting = 0;
+	size_t i, waiting = 0, left = 0;
+	char names[256] = "";
+	struct thread t;
 	int rc, worst = 0;
 
 	json_array_foreach (threads, i, one) {
-		rc = restore_one(m, one, &waits);
+		rc = restore_one(m, s, one, &t, &waits);
 		if (!rc)
 			rc = restore_policy(m, one);
 		/* EINVAL: the thread has been bound meanwhile, as kernel threads may be, so it is
 		 * left alone. */
 		if (rc == -EAGAIN)
 			waiting++;
+		else if (rc == STEP_LEFT)
+			add_name(&t, ++left, names, sizeof(names));
 		else if (rc && rc != -EINVAL && !is_ended(rc))
 			worst = err_sys(e, rc, json_string_value(json_object_get(one, "name")), "restore its affinity");
 	}
 	if (!worst && waiting)
 		worst = err_set(e, -EAGAIN, STATUS_FAILED, "threads", NULL, "%zu may not run where they could: %s",
 				waiting, waits.text);
-	return worst;
+	if (worst || !left)
+		return worst;
+	err_set(
+	    e, -EAGAIN, STATUS_FAILED, NULL, NULL,
+	    "this kernel takes CPU %s, which is offline, from %zu of them (%s%s); once it is online, kbtune restore "
+	    "gives it back",
+	    step_text(s, STEP_OFFLINE), left, names, left > 5 ? ", ..." : "");
+	return STEP_LEFT;
 }
 
 static int affinity_undo(struct machine *m, const struct step *s, struct err *e)
 {
-	const json_t *threads = json_object_get(s->data, "threads");
-	json_t *heirs;
-	int rc, other;
+	json_t *threads = json_object_get(s->data, "threads"), *heirs;
 
 	if (!m->root.live || json_is_true(json_object_get(s->data, "again")))
 		return 0;
-	heirs = find_heirs(m, threads);
-	rc = undo_threads(m, threads, e);
-	other = undo_threads(m, heirs, e);
-	json_decref(heirs);
-	return rc ? rc : other;
+	if (!json_is_true(json_object_get(s->data, "left"))) {
+		heirs = find_heirs(m, threads);
+		json_array_extend(threads, heirs);
+		json_decref(heirs);
+	}
+	return undo_threads(m, s, e);
 }
 
 const struct op op_affinity = {

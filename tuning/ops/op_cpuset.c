@@ -26,6 +26,8 @@
 #include "tuning/machine/topology.h"
 #include "tuning/steps/plan.h"
 
+#define KTHREADD 2 /* the parent of all kernel threads */
+
 #define REMOVE_TRIES 200 /* 10 ms each: a process that has just ended stays in its cpuset for a moment */
 
 struct cgroups op_cpuset_hierarchy(const struct machine *m, const struct step *s)
@@ -272,6 +274,49 @@ static void empty(struct machine *m, const struct cgroups *cg, const char *name)
 	free(to);
 }
 
+/* Has a kernel thread that nobody places lost CPUs that are offline? */
+static bool has_lost_cpus(const struct machine *m)
+{
+	struct cpulist offline;
+	struct thread t;
+
+	return !topology_offline(m, &offline) && cpulist_first(&offline) >= 0 &&
+	       !tasks_read(m, KTHREADD, KTHREADD, &t) && t.is_kernel && !cpulist_is_subset(&offline, &t.cpus);
+}
+
+static bool is_with_cpu_offline(const struct step *s)
+{
+	struct cpulist offline;
+
+	return !cpulist_parse(step_text(s, STEP_OFFLINE), &offline, NULL, 0) && cpulist_first(&offline) >= 0;
+}
+
+/* A partition takes CPUs that are offline from all threads of the root, until Linux 6.3 for ever; but whatever enters the
+ * root gets all CPUs. So what is there enters the cpuset, which has no CPUs or memory of its own any more, and leaves it
+ * with all others; those with an affinity of their own get it back later (op_affinity). */
+static void gather(struct machine *m, const struct cgroups *cg, const char *name)
+{
+	char *from = cgroups_file(cg, "", "cgroup.procs"), *to = cgroups_file(cg, name, "cgroup.procs"), *text, *rest,
+	     *line;
+
+	if (!write_to(m, cg, name, "cpus", "\n", NULL) && !write_to(m, cg, name, "mems", "\n", NULL) &&
+	    !sysroot_read(&m->root, from, (size_t)4 << 20, &text, NULL)) {
+		for (rest = text; (line = strsep(&rest, "\n"));)
+			if (*line)
+				machine_write(m, to, line, strlen(line));
+		free(text);
+	}
+	free(from);
+	free(to);
+}
+
+static void release(struct machine *m, const struct step *s, const struct cgroups *cg)
+{
+	write_to(m, cg, step_text(s, "name"), "cpus.partition", "member", NULL);
+	if (is_exclusive(s) && is_with_cpu_offline(s) && has_lost_cpus(m))
+		gather(m, cg, step_text(s, "name"));
+}
+
 static int remove_one(struct machine *m, const struct step *s, const struct cgroups *cg)
 {
 	char *path;
@@ -298,13 +343,13 @@ static int cpuset_undo(struct machine *m, const struct step *s, struct err *e)
 
 	if (rc)
 		return rc == -ENOENT ? 0 : err_sys(e, rc, s->path, "look for the cpuset");
-	/* The kernel gives threads back the CPUs that are online, and never again those that are not. */
-	if (topology_waits_for_any(m, NULL, s->path, e))
+	/* Many kernels give threads back the CPUs that are online, and never again those that are not. */
+	if (topology_waits_for_any(m, NULL, step_text(s, STEP_OFFLINE), s->path, e))
 		return -EAGAIN;
 	rc = -EBUSY;
 	/* Release its CPUs before moving threads out of it. */
 	if (cg.version == 2 && m->root.live)
-		write_to(m, &cg, step_text(s, "name"), "cpus.partition", "member", NULL);
+		release(m, s, &cg);
 	for (int i = 0; i < REMOVE_TRIES && rc == -EBUSY; i++) {
 		if (i)
 			nanosleep(&pause, NULL);

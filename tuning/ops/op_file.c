@@ -79,15 +79,30 @@ const char *op_file_loss(const char *path, const char *value)
 	return NULL;
 }
 
-/* For a file that can be read and has this value and text: plan a step, or record why not. */
-static struct step *plan_value(struct plan *plan, const char *knob, const char *path, enum form form, const char *value,
-			       const char *now, const char *text)
+/* The CPUs that a value is, if it is a set of CPUs. */
+static bool read_set(enum form form, const char *value, struct cpulist *cpus)
 {
+	if (form == FORM_LIST)
+		return !cpulist_parse(value, cpus, NULL, 0);
+	return form == FORM_MASK && !cpulist_parse_mask(value, cpus, NULL, 0);
+}
+
+/* For a file that can be read and has this value and text: plan a step, or record why not. */
+static struct step *plan_value(struct plan *plan, const struct machine *m, const char *knob, const char *path,
+			       enum form form, const char *value, const char *now, const char *text)
+{
+	struct cpulist set;
 	json_t *raw;
 
 	/* smt/control: "notsupported", "notimplemented" */
 	if (!strncmp(now, "not", 3)) {
 		plan_missing(plan, knob, path, "the kernel says: %s", now);
+		return NULL;
+	}
+	/* The kernel takes no such set back; work queues and cards are the exception, and no harm is done there. */
+	if (read_set(form, now, &set) && cpulist_first(&set) >= 0 && !form_same(form, now, value) &&
+	    topology_are_offline(m, &set)) {
+		plan_missing(plan, knob, path, "all CPUs in it, %s, are offline, and it could not be put back", now);
 		return NULL;
 	}
 	if (!form_offers(form, text, value)) {
@@ -120,7 +135,7 @@ struct step *op_file_plan(struct plan *plan, const struct machine *m, const char
 		return NULL;
 	}
 	now = form_value(form, text, value);
-	s = plan_value(plan, knob, path, form, value, now, text);
+	s = plan_value(plan, m, knob, path, form, value, now, text);
 	if (s && strcmp(s->before, s->after) && op_file_loss(path, value))
 		step_cannot_undo(s, false, path, "%s", op_file_loss(path, value));
 	free(now);
@@ -152,7 +167,7 @@ void op_file_plan_to_keep(struct plan *plan, const struct machine *m, const char
 	if (machine_read(m, path, &text))
 		return;
 	now = form_value(form, text, "");
-	s = plan_value(plan, knob, path, form, now, now, text);
+	s = plan_value(plan, m, knob, path, form, now, now, text);
 	if (s) {
 		json_object_set_new(s->data, "keep", json_true());
 		op_file_is_of_card(s);
@@ -294,12 +309,21 @@ static enum check file_check(struct machine *m, const struct step *s, char *now,
 	return keeps_file(s) || was_refused(s) || same ? CHECK_SAME : CHECK_DRIFT;
 }
 
-/* The CPUs that should be restored, if it is a set of CPUs. */
-static bool read_set(const struct step *s, struct cpulist *cpus)
+static int leave_as_is(const struct step *s, struct err *e)
 {
-	if (form_of(s) == FORM_LIST)
-		return !cpulist_parse(s->before, cpus, NULL, 0);
-	return form_of(s) == FORM_MASK && !cpulist_parse_mask(s->before, cpus, NULL, 0);
+	err_set(e, -EAGAIN, STATUS_FAILED, NULL, NULL, "CPU %s is offline", step_text(s, STEP_OFFLINE));
+	return STEP_LEFT;
+}
+
+int op_file_leave(const struct machine *m, const struct step *s, const struct cpulist *set, struct err *e)
+{
+	const char *spared = step_text(s, STEP_OFFLINE);
+	struct cpulist known;
+
+	if (topology_waits_for_any(m, set, spared, s->path, e))
+		return -EAGAIN;
+	return !cpulist_parse(spared, &known, NULL, 0) && cpulist_intersects(&known, set) ? leave_as_is(s, e)
+											  : STEP_GONE;
 }
 
 /* Why it could not be restored: its CPU is offline, it no longer exists, or an error. The kernel rejects a set of CPUs
@@ -307,11 +331,16 @@ static bool read_set(const struct step *s, struct cpulist *cpus)
 static int judge_failure(const struct machine *m, const struct step *s, int rc, struct err *e)
 {
 	struct cpulist set;
-	const bool none_online = rc == -EINVAL && read_set(s, &set) && topology_are_offline(m, &set);
+	const bool none_online =
+	    rc == -EINVAL && read_set(form_of(s), s->before, &set) && topology_are_offline(m, &set);
 
-	if (topology_waits_for_cpu_of(m, s->path, e) || (none_online && topology_waits_for_any(m, &set, s->path, e)))
+	if (topology_waits_for_cpu_of(m, s->path, step_text(s, STEP_OFFLINE), e))
 		return -EAGAIN;
-	if (rc == -ENOENT || rc == -ENODEV || rc == -ENXIO || topology_is_of_offline_cpu(m, s->path) || none_online)
+	if (none_online)
+		return op_file_leave(m, s, &set, e);
+	if (topology_is_of_spared_cpu(m, s->path, step_text(s, STEP_OFFLINE)))
+		return leave_as_is(s, e);
+	if (rc == -ENOENT || rc == -ENODEV || rc == -ENXIO || topology_is_of_offline_cpu(m, s->path))
 		return STEP_GONE;
 	/* Without its queues, which some drivers remove with the link. */
 	if (rc == -EOPNOTSUPP && is_of_card(s))

@@ -7,6 +7,7 @@
 #include "tuning/machine/form.h"
 #include "tuning/ops/ops.h"
 
+struct cpulist;
 struct machine;
 struct plan;
 
@@ -25,6 +26,10 @@ void op_file_may_refuse(struct step *s);
 /* A step that changes nothing, and puts the file back as it is now; none if it cannot be read. */
 void op_file_plan_to_keep(struct plan *plan, const struct machine *m, const char *knob, const char *path,
 			  enum form form);
+
+/* For undo, of a set of CPUs that are all offline: they are waited for (-EAGAIN), or it stays as it is (STEP_LEFT, or
+ * STEP_GONE if they are offline because SMT is off); `e` says so. */
+int op_file_leave(const struct machine *m, const struct step *s, const struct cpulist *set, struct err *e);
 
 /* It belongs to a network card: its driver may refuse or change the value, and the card may be gone, which are notes. */
 void op_file_is_of_card(struct step *s);

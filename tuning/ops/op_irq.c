@@ -20,6 +20,7 @@
 #include "tuning/machine/irqs.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/topology.h"
+#include "tuning/ops/op_file.h"
 #include "tuning/steps/plan.h"
 
 #define TRIES 20 /* 10 ms each, after EAGAIN, EBUSY or ENOMEM */
@@ -49,6 +50,12 @@ void op_irq_plan(struct plan *plan, const struct machine *m, const char *knob, c
 		if (strcmp(before, after))
 			plan_missing(plan, knob, path, "%s: the kernel manages it (mode 0444); it stays on CPUs %s",
 				     irq->name, before);
+		return;
+	}
+	if (strcmp(before, after) && cpulist_first(&irq->allowed) >= 0 && topology_are_offline(m, &irq->allowed)) {
+		plan_missing(plan, knob, path,
+			     "%s: all of its CPUs, %s, are offline, and it could not be put back there", irq->name,
+			     before);
 		return;
 	}
 	raw = cpulist_first(&irq->allowed) < 0 ? NULL : irq_file(m, irq->number, "smp_affinity_list");
@@ -257,7 +264,7 @@ static int irq_undo(struct machine *m, const struct step *s, struct err *e)
 	if (rc == -ENOENT)
 		return STEP_GONE;
 	if (rc == -EINVAL && !cpulist_parse(s->before, &want, NULL, 0) && topology_are_offline(m, &want))
-		return topology_waits_for_any(m, &want, s->path, e) ? -EAGAIN : STEP_GONE;
+		return op_file_leave(m, s, &want, e);
 	/* It was never moved. */
 	if (rc == -EIO || rc == -EPERM)
 		return 0;

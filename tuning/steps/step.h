@@ -23,6 +23,14 @@ enum check {
 /* What was changed no longer exists (a CPU is offline, a device was removed), so there is nothing to restore. */
 #define STEP_GONE 1
 
+/* It was undone as far as that goes without a CPU that is offline and not waited for; `e` says what is left as it is. */
+#define STEP_LEFT 2
+
+/* Keys of every step's data. A list of CPUs that undoing does not wait for: they were offline when it was planned, or
+ * have been given up. And whether the step itself has been given up: what cannot be undone is left. */
+#define STEP_OFFLINE  "offline"
+#define STEP_GIVEN_UP "given_up"
+
 /* A way of changing a machine. Stateless, as everything is in the step. */
 struct op {
 	const char *name;
@@ -46,7 +54,7 @@ struct op {
 	enum check (*check)(struct machine *m, const struct step *s, char *now, size_t size);
 
 	/* Undo it. Does nothing if the previous value is already there, so it can be called at any time, any number of
-	 * times. 0; STEP_GONE; or a negative errno and `e`. */
+	 * times. 0; STEP_GONE; STEP_LEFT and `e`; or a negative errno and `e`. */
 	int (*undo)(struct machine *m, const struct step *s, struct err *e);
 
 	/* The data that `undo` needs to restore what outlives a reboot: a new reference. NULL: nothing outlives it. */
