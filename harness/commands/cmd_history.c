@@ -12,22 +12,24 @@
 #include "judge/compare/compare_causes.h"
 #include "judge/compare/compare_runs.h"
 #include "judge/compare/history.h"
+#include "report/checked_page.h"
 #include "report/compare_page.h"
+#include "report/derived.h"
 #include "report/history_page.h"
-
-#define PAGE_MOST (256u << 20) /* bytes of a run's page */
 
 const struct cli_command cmd_history_cli = {
     .name = "history",
     .synopsis = "RUN|DIR… [--json]",
     .summary = "many builds in order of time: where did the level change?",
-    .details = "Shows one value for each boot, in order of time, from sealed runs of one experiment (folders are "
-	       "searched for them), and where the level seems to change. This is a hint which two builds to compare "
-	       "with kblat compare, not a verdict. If a folder has a current index (kblat index), it is read instead "
-	       "of the runs.\n\n--bundle orders by kernel, compares each kernel with the one before, as kblat compare "
-	       "does, and makes "
-	       "a folder that can be published as it is: index.html, the figures, the pages of the comparisons and, "
-	       "below runs/, those of the runs.\n\nExit status: 0, whether or not the level changes; 2 bad input.",
+    .details =
+	"Shows one value for each boot, in order of time, from sealed runs of one experiment (folders are "
+	"searched for them), and where the level seems to change. This is a hint which two builds to compare "
+	"with kblat compare, not a verdict. If a folder has a current index (kblat index), it is read instead "
+	"of the runs.\n\n--bundle orders by kernel, compares each kernel with the one before, as kblat compare "
+	"does, and makes "
+	"a folder that can be published as it is: index.html, the figures, the pages of the comparisons and, "
+	"below runs/, those of the runs that have one: made again, after the run was checked; what is wrong with "
+	"one is said on the first page.\n\nExit status: 0, whether or not the level changes; 2 bad input.",
     .min_args = 1,
     .max_args = 4096,
 };
@@ -118,60 +120,52 @@ static struct step *judge_steps(const struct compare_runs *all, const struct com
 
 /* --- a folder to publish --- */
 
-/* The page of a run, if there is one, and its name in the bundle. False: there is none. The caller frees. */
-static bool find_page(const struct compare_run *r, char **from, char **name)
+/* Does the run have a page? Only then one is made of it for the folder. */
+static bool has_own_page(const struct compare_run *r)
 {
-	*from = fs_path("%s/derived/report.html", r->run.path);
-	*name = fs_path("runs/%s.html", strrchr(r->run.path, '/') + 1);
-	return !fs_is_missing(*from);
+	char *page = fs_path("%s/derived/report.html", r->run.path);
+	const bool there = !fs_is_missing(page);
+
+	free(page);
+	return there;
 }
 
-static void name_pages(const struct compare_runs *all, struct history *h)
+/* Its page, made again; what is wrong with the run is said on the folder's. */
+static int publish_run(const char *dir, const struct compare_run *r, struct history *h, struct err *e)
 {
-	for (size_t i = 0; i < all->count; i++) {
-		char *from, *name;
+	const char *name = strrchr(r->run.path, '/') + 1;
+	char *folder = fs_path("%s/runs/%s", dir, name), *link = fs_path("runs/%s/report.html", name), *html = NULL,
+	     *why = NULL;
+	int rc = checked_page_make(&r->run, folder, &html, &why, e);
 
-		if (find_page(&all->run[i], &from, &name))
-			history_add_page(h, name);
-		free(name);
-		free(from);
-	}
-}
-
-static int copy_page(const char *dir, const struct compare_run *r, struct err *e)
-{
-	char *from, *name, *to, *text = NULL;
-	size_t size;
-	int rc = 0;
-
-	if (find_page(r, &from, &name)) {
-		to = fs_path("%s/%s", dir, name);
-		rc = fs_read(from, PAGE_MOST, &text, &size, e) ?: fs_write(to, text, size, e);
-		free(to);
-	}
-	free(text);
-	free(name);
-	free(from);
+	if (!rc)
+		history_add_page(h, name, html ? link : NULL, why);
+	free(why);
+	free(html);
+	free(link);
+	free(folder);
 	return rc;
 }
 
-static int copy_pages(const char *dir, const struct compare_runs *all, struct err *e)
+static int publish_runs(const char *dir, const struct compare_runs *all, struct history *h, struct err *e)
 {
-	char *folder = fs_path("%s/runs", dir);
-	int rc = fs_mkdirs(folder, e);
+	int rc = derived_directory(dir, e);
 
 	for (size_t i = 0; i < all->count && !rc; i++)
-		rc = copy_page(dir, &all->run[i], e);
-	free(folder);
+		if (has_own_page(&all->run[i]))
+			rc = publish_run(dir, &all->run[i], h, e);
 	return rc;
 }
 
 static void write_bundle(const char *dir, const struct compare_runs *all, struct history *h, const struct step *steps,
 			 size_t count, char **html, struct err *e)
 {
-	int rc;
+	const mode_t mask = run_mode_limit(compare_runs_mode(all));
+	int rc = publish_runs(dir, all, h, e);
 
-	name_pages(all, h);
+	umask(mask);
+	if (rc)
+		return;
 	rc = history_page_make(dir, "index.html", all, h, html, e);
 	/* Without gnuplot there are pages without figures. */
 	for (size_t i = 0; i < count && (!rc || e->status == STATUS_IMPOSSIBLE); i++) {
@@ -182,12 +176,6 @@ static void write_bundle(const char *dir, const struct compare_runs *all, struct
 			rc = err_set(e, -EIO, own.status, NULL, NULL, "%s", own.text);
 		free(page);
 		free(folder);
-	}
-	if (h->page_count && (!e->status || e->status == STATUS_IMPOSSIBLE)) {
-		const mode_t mask = run_mode_limit(compare_runs_mode(all));
-
-		copy_pages(dir, all, e);
-		umask(mask);
 	}
 }
 
@@ -205,7 +193,7 @@ static void show_history(const struct compare_join *j, const char *quantity, con
 		history_table(&history, stdout);
 	if (!e->status && asked->bundle)
 		write_bundle(asked->bundle, j->runs, &history, steps, count, &html, e);
-	else if (!e->status && asked->out)
+	else if (!e->status && asked->out && !derived_directory(asked->out, e))
 		history_page_make(asked->out, NULL, j->runs, &history, &html, e);
 	if (html && !asked->json)
 		printf("%s\n", html);

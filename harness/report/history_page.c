@@ -13,7 +13,6 @@
 #include "judge/compare/compare_join.h"
 #include "judge/compare/history.h"
 #include "report/answer_page.h"
-#include "report/derived.h"
 #include "report/escape.h"
 #include "report/html.h"
 
@@ -178,16 +177,28 @@ static void write_steps(const struct page *p, const struct history *h)
 	table_free(&t);
 }
 
+static void write_run(const struct page *p, const struct history_page *run)
+{
+	html_printf(p, "<li>");
+	if (run->link) {
+		html_printf(p, "<a href=\"");
+		escape_url(p->out, run->link);
+		html_printf(p, "\">");
+	}
+	html_text(p, run->name);
+	html_printf(p, "%s", run->link ? "</a>" : " has no page here");
+	if (run->why) {
+		html_printf(p, ": <strong>it does not verify</strong>: ");
+		html_text(p, run->why);
+	}
+	html_printf(p, "</li>\n");
+}
+
 static void write_pages(const struct page *p, const struct history *h)
 {
 	html_printf(p, "<section>\n<h2>The runs</h2>\n<ul>\n");
-	for (size_t i = 0; i < h->page_count; i++) {
-		html_printf(p, "<li><a href=\"");
-		escape_url(p->out, h->pages[i]);
-		html_printf(p, "\">");
-		html_text(p, h->pages[i]);
-		html_printf(p, "</a></li>\n");
-	}
+	for (size_t i = 0; i < h->page_count; i++)
+		write_run(p, &h->pages[i]);
 	html_printf(p, "</ul>\n</section>\n");
 }
 
@@ -227,11 +238,10 @@ int history_page_make(const char *dir, const char *name, const struct compare_ru
 	    .arg = history,
 	};
 	const mode_t mask = run_mode_limit(compare_runs_mode(runs));
-	int rc = derived_directory(dir, e);
+	int rc;
 
 	*html_path = NULL;
-	if (!rc)
-		rc = answer_page_make(&page, html_path, e);
+	rc = answer_page_make(&page, html_path, e);
 	umask(mask);
 	free(title);
 	json_decref(json);

@@ -250,15 +250,16 @@ static int start_figures(struct report_draft *d, struct gnuplot *g, struct err *
 	return rc;
 }
 
-struct report_draft *report_start(const struct run *runs, size_t count, const struct claim_verdicts *verdicts,
-				  struct gnuplot *g, struct err *e)
+/* In `dir`, or NULL: derived/ of the first run. */
+static struct report_draft *start_in(const char *dir, const struct run *runs, size_t count,
+				     const struct claim_verdicts *verdicts, struct gnuplot *g, struct err *e)
 {
 	struct report_draft *d = or_abort(calloc(1, sizeof(*d)));
 	int rc;
 
 	d->verdicts = verdicts;
 	d->mode = run_mode_of(runs, count);
-	d->dir = fs_path("%s/derived", runs[0].path);
+	d->dir = dir ? fs_path("%s", dir) : fs_path("%s/derived", runs[0].path);
 	rc = model_read(&d->report, runs, count, e);
 	d->report.claims = verdicts;
 	rc = rc ?: start_figures(d, g, e);
@@ -266,6 +267,12 @@ struct report_draft *report_start(const struct run *runs, size_t count, const st
 		return d;
 	free_draft(d);
 	return NULL;
+}
+
+struct report_draft *report_start(const struct run *runs, size_t count, const struct claim_verdicts *verdicts,
+				  struct gnuplot *g, struct err *e)
+{
+	return start_in(NULL, runs, count, verdicts, g, e);
 }
 
 /* The page is made even if figures cannot be drawn; the error is returned afterwards. */
@@ -286,7 +293,7 @@ int report_finish(struct report_draft *d, struct gnuplot *g, char **html_path, s
 	return rc;
 }
 
-int report_make(const struct run *runs, size_t count, char **html_path, struct err *e)
+int report_make_in(const struct run *runs, size_t count, const char *dir, char **html_path, struct err *e)
 {
 	struct err ignored = ERR_INIT;
 	struct report_draft *draft;
@@ -300,10 +307,15 @@ int report_make(const struct run *runs, size_t count, char **html_path, struct e
 	g = gnuplot_open();
 	/* A run that was killed has no summary, which judging needs. */
 	claims_judge(runs, count, &verdicts, &ignored);
-	draft = report_start(runs, count, &verdicts, g, e);
+	draft = start_in(dir, runs, count, &verdicts, g, e);
 	if (draft)
 		rc = report_finish(draft, g, html_path, e);
 	claim_verdicts_free(&verdicts);
 	gnuplot_close(g);
 	return rc;
+}
+
+int report_make(const struct run *runs, size_t count, char **html_path, struct err *e)
+{
+	return report_make_in(runs, count, NULL, html_path, e);
 }

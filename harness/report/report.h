@@ -22,6 +22,9 @@ struct report_draft;
  */
 int report_make(const struct run *runs, size_t count, char **html_path, struct err *e);
 
+/* The same in `dir`, whose content is replaced, instead of derived/. */
+int report_make_in(const struct run *runs, size_t count, const char *dir, char **html_path, struct err *e);
+
 /*
  * The same in two steps, so that figures of one report can be drawn while another report is begun.
  * `verdicts` on claims (judge/claims/claim_verdict.h; NULL: none) may be based on more runs than these.

@@ -110,7 +110,7 @@ builds() {
 @test "--bundle compares each kernel with the one before, and makes a folder to publish" {
 	builds
 	page=$(dirname "$(find builds/old -name summary.json | sort | head -n 1)")/derived
-	mkdir -p "$page" && echo "<p>a page" >"$page/report.html"
+	mkdir -p "$page" && echo "<script>alert('foreign')</script>" >"$page/report.html"
 	run -0 "$KBLAT" history builds --bundle site
 	assert_eq "${lines[-1]}" site/index.html
 	assert_contains "$(tr -s ' ' <<<"$output")" "6.1.0-47-amd64 6.1.0-50-amd64 no regression"
@@ -124,9 +124,24 @@ builds() {
 	while read -r link; do
 		[ -e "site/$link" ]
 	done <links
+	# It is a page of ours, and the first page says that these numbers follow from no columns.
+	run -1 grep -r foreign site
+	[ -s "$(grep 'runs/' links | sed s,^,site/,)" ]
+	grep -q "it does not verify" site/index.html
 	run -2 "$KBLAT" history builds --bundle site
 	run -2 "$KBLAT" history builds --bundle other --out page
 	assert_contains "$output" "omit --out"
+}
+
+@test "--bundle publishes no page of a run that was changed since it was sealed" {
+	builds
+	changed=$(find builds/old -name summary.json | sort | head -n 1)
+	changed=${changed%/*}
+	mkdir "$changed/derived" && echo "<p>a page" >"$changed/derived/report.html"
+	echo "all is well" >"$changed/README.txt"
+	run -0 "$KBLAT" history builds --bundle site
+	[ -z "$(find site/runs -name '*.html')" ]
+	grep -q "${changed##*/} has no page here: <strong>it does not verify</strong>" site/index.html
 }
 
 @test "--by-kernel puts the boots of kernels that alternate together" {

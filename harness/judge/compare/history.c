@@ -253,10 +253,14 @@ void history_add_step(struct history *h, const char *from, const char *to, const
 	};
 }
 
-void history_add_page(struct history *h, const char *page)
+void history_add_page(struct history *h, const char *name, const char *link, const char *why)
 {
 	h->pages = grow_or_abort(h->pages, h->page_count, sizeof(*h->pages));
-	h->pages[h->page_count++] = or_abort(strdup(page));
+	h->pages[h->page_count++] = (struct history_page){
+	    .name = or_abort(strdup(name)),
+	    .link = link ? or_abort(strdup(link)) : NULL,
+	    .why = why ? or_abort(strdup(why)) : NULL,
+	};
 }
 
 void history_free(struct history *h)
@@ -278,8 +282,11 @@ void history_free(struct history *h)
 		free(s->answer);
 		free(s->page);
 	}
-	while (h->page_count)
-		free(h->pages[--h->page_count]);
+	for (struct history_page *p = h->pages; p < h->pages + h->page_count; p++) {
+		free(p->name);
+		free(p->link);
+		free(p->why);
+	}
 	free(h->pages);
 	free(h->steps);
 	free(h->points);

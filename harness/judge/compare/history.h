@@ -43,6 +43,10 @@ struct history_step {
 };
 
 /* It owns what it points to, except for words that do not change; texts are never NULL. */
+struct history_page {
+	char *name, *link, *why; /* as of history_add_page() */
+};
+
 struct history {
 	char *experiment, *answer;
 	const char *quantity; /* its key: "p50" */
@@ -51,7 +55,7 @@ struct history {
 	size_t point_count;
 	struct history_step *steps; /* history_add_step() */
 	size_t step_count;
-	char **pages; /* of the runs, relative to that of the history */
+	struct history_page *pages; /* of the runs */
 	size_t page_count;
 };
 
@@ -66,7 +70,8 @@ void history_add_step(struct history *h, const char *from, const char *to, const
 		      const char *page);
 
 /* Add the page of a run, likewise. */
-void history_add_page(struct history *h, const char *page);
+/* `link`: relative to the page of the history; NULL: the run has none in its folder. `why`: what is wrong with the run; NULL. */
+void history_add_page(struct history *h, const char *name, const char *link, const char *why);
 
 /* How steps are shown; `narrow`: what is known is a note below each row. The caller frees it with table_free(). */
 struct table history_steps_table(const struct history *h, bool narrow);
