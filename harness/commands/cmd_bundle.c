@@ -16,7 +16,9 @@ const struct cli_command cmd_bundle_cli = {
 	"for. The same runs give the same bytes. `kblat reproduce FILE` checks it (docs/reproduce.md).\n\n"
 	"--without-columns leaves out the raw time stamps: the file becomes small, but the numbers cannot be computed "
 	"again. --without-states leaves out the files of the machines' states, and keeps what was read from them. "
-	"--mask hides what `kblat state capture --mask` hides. --sign signs with an SSH key, by ssh-keygen.\n\n"
+	"--mask hides what `kblat state capture --mask` hides, and the names of all hosts and users that the runs "
+	"know of, IP addresses and users' folders; it leaves out the pages. --sign signs with an SSH key, by "
+	"ssh-keygen.\n\n"
 	"Exit status: 0 made; 2 a path is no run or study, or a run is not sealed or was changed; 1 it cannot be "
 	"written.",
     .min_args = 1,
@@ -55,7 +57,7 @@ enum status cmd_bundle(int argc, char **argv, struct err *e)
 	    {"out", CLI_STRING, &r.out, "FILE", "the bundle; its name ends in .tar.gz", 0, 0},
 	    {"without-columns", CLI_FLAG, &r.without_columns, NULL, "leave out the raw time stamps", 0, 0},
 	    {"without-states", CLI_FLAG, &r.without_states, NULL, "leave out the files of the machines' states", 0, 0},
-	    {"mask", CLI_FLAG, &r.mask, NULL, "hide addresses, serial numbers and the hosts' names", 0, 0},
+	    {"mask", CLI_FLAG, &r.mask, NULL, "hide addresses, serial numbers, names of hosts and users", 0, 0},
 	    {"sign", CLI_STRING, &r.key, "KEY", "sign with this SSH key", 0, 0},
 	    {"replace", CLI_FLAG, &r.replace, NULL, "replace FILE if it exists", 0, 0},
 	    {.name = NULL},

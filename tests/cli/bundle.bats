@@ -319,6 +319,75 @@ nothing_left() {
 	run -1 grep -r secrethost m
 }
 
+# nothing_of WORD… : the bundle m.tar.gz has none of them in any of its bytes, names or compressed files, whatever their case.
+nothing_of() {
+	rm -rf m
+	mkdir m && tar -xzf m.tar.gz -C m
+	(cd m && find . -type f -name '*.gz' -exec gunzip -k {} +)
+	for word; do
+		run -1 grep -raiF -- "$word" m
+		run -1 grep -iF -- "$word" <(find m)
+	done
+}
+
+@test "--mask of pairs hides hosts, users and addresses in all that the study has" {
+	cat >pairs.yaml <<-'YAML'
+		kblat: 1
+		name: pairs
+		settings: {kernel: oneway, transport: scripted, messages: 200, warmup: 10, repetitions: 1}
+	YAML
+	printf '#!/bin/sh\nshift 2\nexec "$@"\n' >host
+	chmod +x host
+	printf 'quokka17 10.77.3.17\nnumbat-xl.zoo.example fd77:12::9\nb7\nb8\n' >hosts
+	"$KBLAT" run pairs.yaml --hosts hosts --out pairs --source "$T/host -l wombatkeeper@{host}" --sink "$T/host -l wombatkeeper@{address}" >out || [ $? -eq 3 ]
+	study=$(tail -n 1 out)
+	"$KBLAT" report "$study" || [ $? -eq 77 ]
+	grep -q quokka17 "$study/study.json" "$study/cells.jsonl"
+	"$KBLAT" bundle "$study" --out m.tar.gz --mask
+	nothing_of quokka17 numbat zoo.example wombatkeeper 10.77.3 fd77 '"b7"' '"b8"'
+	run -0 "$KBLAT" reproduce m.tar.gz
+	# Those of the same length stay different.
+	assert_eq "$(json m/study/study.json 'len({h if isinstance(h, str) else h["name"] for h in d["hosts"]})')" 4
+}
+
+@test "--mask hides what the states of machines, commands and settings name" {
+	"$ROOT/tests/sysroots/machine" unpack two-cpus machine
+	echo quokka17 >machine/proc/sys/kernel/hostname
+	echo "root=UUID=8a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9 ip=10.77.3.17::10.77.3.1 systemd.machine_id=0123456789abcdef0123456789abcdef x=$USER" >machine/proc/cmdline
+	echo "Linux version 6.1.0 (wombatkeeper@numbat-xl) #1" >machine/proc/version
+	echo "CONFIG_DEFAULT_HOSTNAME=\"quokka17\"" | gzip -n >machine/proc/config.gz
+	mkdir -p home/wombatkeeper/e
+	cp experiments/toy/spec.yaml home/wombatkeeper/e
+	measured=$(KBLAT_SYSROOT=$T/machine HOME=/home/wombatkeeper "$KBLAT" run home/wombatkeeper/e --out runs | tail -n 1) || true
+	"$KBLAT" report "$measured" || [ $? -eq 77 ]
+	"$KBLAT" bundle "$measured" --out m.tar.gz --mask
+	nothing_of quokka17 wombatkeeper numbat-xl 8a1b2c3d 10.77.3 0123456789abcdef0123456789abcdef
+	[ ! -e m/pages ]
+	run -0 "$KBLAT" reproduce m.tar.gz
+}
+
+@test "--mask refuses what would change the numbers, and says so" {
+	cd "$run_dir"
+	find . -name '*.json*' -exec sed -i "s/\"$(json run.json 'list(d["hosts"])[0]')\"/\"repetitions\"/" {} +
+	cut -c 67- manifest-sha256.txt | xargs sha256sum >new && mv new manifest-sha256.txt
+	cd "$T" || return 1
+	run -1 "$KBLAT" bundle runs/* --out m.tar.gz --mask
+	[[ $output == *"is a word that kblat needs"* ]]
+	[ ! -e m.tar.gz ]
+	nothing_left
+}
+
+@test "the pages in a bundle are made of what was checked, not copied" {
+	"$KBLAT" report "$run_dir" || [ $? -eq 77 ]
+	echo '<script>alert("foreign")</script>' >"$run_dir/derived/report.html"
+	"$KBLAT" bundle runs/* --out p.tar.gz
+	tar -xzOf p.tar.gz "pages/${run_dir##*/}.html" >page.html
+	grep -q "It takes no time" page.html
+	run -1 grep foreign page.html
+	"$KBLAT" bundle runs/* --out q.tar.gz
+	cmp p.tar.gz q.tar.gz
+}
+
 @test "runs that are not sealed, were changed, or are none are not bundled" {
 	run -2 "$KBLAT" bundle runs --out c.tar.gz
 	run -2 "$KBLAT" bundle runs/* runs/* --out c.tar.gz

@@ -18,11 +18,13 @@
 #include "files/rundir/manifest.h"
 #include "files/rundir/reader.h"
 #include "files/rundir/writer.h"
-#include "files/state/mask.h"
 #include "judge/claims/claims.h"
+#include "report/checked_page.h"
 #include "study/bundle/bundle.h"
+#include "study/bundle/bundle_mask.h"
 #include "study/bundle/bundle_sign.h"
 #include "study/bundle/bundle_tar.h"
+#include "study/bundle/reproduce.h"
 #include "study/kinds.h"
 #include "study/study_record.h"
 
@@ -35,6 +37,8 @@ struct packing {
 	struct bundle b;
 	struct run *run;
 	size_t runs;
+	struct study study; /* if there is one: its `path` is set */
+	struct hidden hidden;
 	char *folder; /* of our own: what is made for the bundle */
 	size_t made;  /* files in it, numbered */
 };
@@ -54,52 +58,87 @@ static int add_text(struct packing *p, struct bundle *to, const char *name, cons
 	return rc;
 }
 
-/* Hide the names of a run's hosts, and whatever looks like an address or a serial number; the length stays. */
-static void hide(const struct run *run, const char *name, char *text, size_t size)
+/* --- what is hidden --- */
+
+static int refuse_to_mask(const char *path, struct err *e)
 {
-	const char *host;
-	json_t *value;
-
-	json_object_foreach (json_object_get(run->run, "hosts"), host, value) {
-		struct mask m = {0};
-
-		if (strlen(host) > 2 && strcmp(host, "localhost"))
-			snprintf(m.host, sizeof(m.host), "%s", host);
-		mask_file(&m, name, text, size);
-	}
+	return err_set(
+	    e, -EINVAL, STATUS_FAILED, path, "be bundled with --mask",
+	    "the name of a host or a user is a word that kblat needs; measure with `kblat run --mask` instead");
 }
 
-/* Add a file as it is, or with what identifies a machine hidden. */
-static int pack_member(struct packing *p, struct bundle *to, const struct run *run, const char *name, const char *from,
-		       struct err *e)
+/* A name or a text without what --mask hides; the caller frees. */
+static char *without_secrets(const struct packing *p, const char *text)
 {
-	char *hidden, *text = NULL;
-	size_t size;
-	int rc;
+	size_t length = strlen(text);
 
-	if (!p->request->mask || bundle_is_column(from)) {
-		bundle_add_file(to, name, from);
-		return 0;
-	}
-	rc = fs_read(from, TEXT_MOST, &text, &size, e);
-	hidden = or_abort(strdup(name));
+	return p->request->mask ? hidden_apply(&p->hidden, "", text, &length) : or_abort(strdup(text));
+}
+
+/* JSON likewise: a new reference. NULL: with that hidden, it is JSON no more. */
+static json_t *json_without_secrets(const struct packing *p, const json_t *j)
+{
+	char *text = or_abort(json_dumps(j, JSON_COMPACT | JSON_ENCODE_ANY)), *hidden = without_secrets(p, text);
+	json_t *clean = json_loads(hidden, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+
+	free(hidden);
+	free(text);
+	return clean;
+}
+
+/* Time stamps, events and samples have no names in them. */
+static bool is_binary(const char *name)
+{
+	return bundle_is_column(name) || text_ends_in(name, ".bin");
+}
+
+static int pack_hidden(struct packing *p, struct bundle *to, const char *name, const char *from, struct err *e)
+{
+	char *text = NULL, *hidden = NULL;
+	size_t size;
+	int rc = fs_read(from, TEXT_MOST, &text, &size, e);
+
 	if (!rc) {
-		hide(run, from, text, size);
-		hide(run, "", hidden, strlen(hidden));
-		rc = add_text(p, to, hidden, text, size, e);
+		hidden = text_ends_in(name, ".gz") ? hidden_apply_gzip(&p->hidden, name, text, &size)
+						   : hidden_apply(&p->hidden, from, text, &size);
+		rc = hidden ? add_text(p, to, name, hidden, size, e)
+			    : err_set(e, -EBADMSG, STATUS_FAILED, from, "be searched for names",
+				      "it is damaged, or too large");
 	}
 	free(hidden);
 	free(text);
 	return rc;
 }
 
+/* Add a file as it is, or with what identifies a machine hidden. */
+static int pack_member(struct packing *p, struct bundle *to, const char *name, const char *from, struct err *e)
+{
+	char *as = without_secrets(p, name);
+	int rc = 0;
+
+	if (p->request->mask && !is_binary(from))
+		rc = pack_hidden(p, to, as, from, e);
+	else
+		bundle_add_file(to, as, from);
+	free(as);
+	return rc;
+}
+
 /* --- a run --- */
 
-static void pack_describe_run(struct packing *p, const struct run *run, const char *path)
+static int pack_describe_run(struct packing *p, const struct run *run, const char *path, struct err *e)
 {
-	bundle_add_build_ids(p->b.build_ids, run);
-	p->b.run = grow_or_abort(p->b.run, p->b.runs, sizeof(*p->b.run));
-	p->b.run[p->b.runs++] = bundle_run_of(path, run->run);
+	json_t *said = json_without_secrets(p, run->run);
+	char *as = without_secrets(p, path);
+
+	if (said) {
+		bundle_add_build_ids(p->b.build_ids, run);
+		p->b.run = grow_or_abort(p->b.run, p->b.runs, sizeof(*p->b.run));
+		p->b.run[p->b.runs++] = bundle_run_of(as, said);
+	}
+	free(as);
+	json_decref(said);
+	return said ? 0 : refuse_to_mask(run->path, e);
 }
 
 /* As manifest_write(), about files of a bundle. */
@@ -126,17 +165,17 @@ static int pack_run_files(struct packing *p, const struct run *run, const char *
 	const struct bundle_request *r = p->request;
 	const bool own_manifest = r->mask || r->without_states;
 	struct bundle files = {0};
-	char *prefix = fs_path("runs/%s/", path), **names;
+	char *as = without_secrets(p, path), *prefix = fs_path("runs/%s/", as), **names;
 	size_t count;
 	int rc = fs_files(run->path, &names, &count, e);
 
 	for (size_t i = 0; i < count && !rc; i++) {
-		char *name = fs_path("%s%s", prefix, names[i]), *from = fs_path("%s/%s", run->path, names[i]);
+		char *name = fs_path("runs/%s/%s", path, names[i]), *from = fs_path("%s/%s", run->path, names[i]);
 		const bool is_manifest = !strcmp(names[i], MANIFEST);
 
 		if (strncmp(names[i], "derived/", 8) && !(is_manifest && own_manifest) &&
 		    !(r->without_states && bundle_is_state(names[i])))
-			rc = pack_member(p, &files, run, name, from, e);
+			rc = pack_member(p, &files, name, from, e);
 		free(from);
 		free(name);
 	}
@@ -148,17 +187,7 @@ static int pack_run_files(struct packing *p, const struct run *run, const char *
 			bundle_add_file(&p->b, files.file[i].name, files.file[i].from);
 	bundle_free(&files);
 	free(prefix);
-	return rc;
-}
-
-/* The page that there is of a run or a study. */
-static int add_page(struct packing *p, const struct run *run, const char *dir, const char *as, struct err *e)
-{
-	char *from = fs_path("%s/derived/report.html", dir), *name = fs_path("pages/%s.html", as);
-	int rc = fs_is_missing(from) ? 0 : pack_member(p, &p->b, run, name, from, e);
-
-	free(name);
-	free(from);
+	free(as);
 	return rc;
 }
 
@@ -181,10 +210,42 @@ static int check_whole(const struct run *run, struct err *e)
 	return wrong > 0 ? err_set(e, -EBADMSG, STATUS_USAGE, run->path, "be bundled", "%s", first.text) : wrong;
 }
 
-static int add_run(struct packing *p, const char *dir, struct err *e)
+/* The page of a run that has one, made again from numbers that were checked. Those of a masked bundle would be made of what is
+ * hidden: whoever unpacks it makes them. */
+static int add_page(struct packing *p, const struct run *run, const char *path, struct err *e)
+{
+	char *there = fs_path("%s/derived/report.html", run->path), *dir = fs_path("%s/page-%zu", p->folder, p->made++),
+	     *name = fs_path("pages/%s.html", path), *html = NULL, *why = NULL;
+	int rc = p->request->mask || fs_is_missing(there) ? 0 : checked_page_make(run, dir, &html, &why, e);
+
+	if (html)
+		bundle_add_file(&p->b, name, html);
+	else if (why)
+		fprintf(stderr, "kblat: %s: its page is left out: %s\n", path, why);
+	free(why);
+	free(html);
+	free(name);
+	free(dir);
+	free(there);
+	return rc;
+}
+
+/* The name of its folder. */
+static const char *path_of(const struct run *run)
+{
+	return strrchr(run->path, '/') + 1;
+}
+
+static int add_run(struct packing *p, const struct run *run, struct err *e)
+{
+	const char *path = path_of(run);
+
+	return pack_describe_run(p, run, path, e) ?: pack_run_files(p, run, path, e) ?: add_page(p, run, path, e);
+}
+
+static int open_run(struct packing *p, const char *dir, struct err *e)
 {
 	struct run *run;
-	const char *path;
 	int rc;
 
 	p->run = grow_or_abort(p->run, p->runs, sizeof(*p->run));
@@ -193,39 +254,33 @@ static int add_run(struct packing *p, const char *dir, struct err *e)
 	if (rc)
 		return rc;
 	p->runs++;
-	path = strrchr(run->path, '/') + 1;
-	for (size_t i = 0; i < p->b.runs; i++)
-		if (!strcmp(p->b.run[i].path, path))
+	for (size_t i = 0; i + 1 < p->runs; i++)
+		if (!strcmp(path_of(&p->run[i]), path_of(run)))
 			return err_set(e, -EEXIST, STATUS_USAGE, dir, "be bundled",
 				       "a run of that name is in it already");
-	rc = check_whole(run, e);
-	if (!rc) {
-		pack_describe_run(p, run, path);
-		rc = pack_run_files(p, run, path, e) ?: add_page(p, run, run->path, path, e);
-	}
-	return rc;
+	return check_whole(run, e);
 }
 
 /* --- a study --- */
 
-static int add_record(struct packing *p, const char *dir, const char *file, struct err *e)
+static int add_record(struct packing *p, const char *file, struct err *e)
 {
-	char *from = fs_path("%s/%s", dir, file), *name = fs_path("study/%s", file);
-	int rc = pack_member(p, &p->b, &p->run[0], name, from, e);
+	char *from = fs_path("%s/%s", p->study.path, file), *name = fs_path("study/%s", file);
+	int rc = pack_member(p, &p->b, name, from, e);
 
 	free(name);
 	free(from);
 	return rc;
 }
 
-static int add_cells(struct packing *p, const struct study *s, struct err *e)
+static int open_cells(struct packing *p, const struct study *s, struct err *e)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < s->count && !rc; i++) {
 		char *dir = s->cell[i].run ? fs_path("%s/%s", s->path, s->cell[i].run) : NULL;
 
-		rc = dir ? add_run(p, dir, e) : 0;
+		rc = dir ? open_run(p, dir, e) : 0;
 		free(dir);
 	}
 	if (!rc && !p->runs)
@@ -233,31 +288,60 @@ static int add_cells(struct packing *p, const struct study *s, struct err *e)
 	return rc;
 }
 
-static int add_study(struct packing *p, const struct study_kind *kind, const char *dir, struct err *e)
+static int open_study(struct packing *p, const struct study_kind *kind, const char *dir, struct err *e)
 {
-	struct study s = {.kind = kind, .lock = -1};
-	int rc = *p->b.kind ? err_set(e, -EINVAL, STATUS_USAGE, dir, "be bundled", "one study at a time") : 0;
-
-	rc = rc ?: study_record_open(&s, dir, e) ?: add_cells(p, &s, e);
-	if (!rc) {
-		free(p->b.kind);
-		free(p->b.title);
-		json_decref(p->b.argv);
-		p->b.kind = or_abort(strdup(kind->name));
-		p->b.title = or_abort(strdup(*s.title ? s.title : s.name));
-		p->b.argv = json_incref(s.argv);
-		rc = add_record(p, s.path, "study.json", e) ?: add_record(p, s.path, "cells.jsonl", e) ?:
-		     add_page(p, &p->run[0], s.path, "study", e);
-	}
-	study_free(&s);
-	return rc;
+	if (p->study.path)
+		return err_set(e, -EINVAL, STATUS_USAGE, dir, "be bundled", "one study at a time");
+	p->study.kind = kind;
+	return study_record_open(&p->study, dir, e) ?: open_cells(p, &p->study, e);
 }
 
-static int add_path(struct packing *p, const char *path, struct err *e)
+static int add_study(struct packing *p, struct err *e)
+{
+	const struct study *s = &p->study;
+	json_t *argv = json_without_secrets(p, s->argv);
+
+	free(p->b.kind);
+	free(p->b.title);
+	p->b.kind = or_abort(strdup(s->kind->name));
+	p->b.title = without_secrets(p, *s->title ? s->title : s->name);
+	if (!argv)
+		return refuse_to_mask(s->path, e);
+	json_decref(p->b.argv);
+	p->b.argv = argv;
+	return add_record(p, "study.json", e) ?: add_record(p, "cells.jsonl", e);
+}
+
+/* --- all of them --- */
+
+static int open_path(struct packing *p, const char *path, struct err *e)
 {
 	const struct study_kind *kind = study_kind_at(path);
 
-	return kind ? add_study(p, kind, path, e) : add_run(p, path, e);
+	return kind ? open_study(p, kind, path, e) : open_run(p, path, e);
+}
+
+/* A name that one run knows is hidden in all. */
+static void learn_secrets(struct packing *p)
+{
+	for (size_t i = 0; i < p->runs; i++)
+		hidden_add_run(&p->hidden, &p->run[i]);
+	if (p->study.path)
+		hidden_add_study(&p->hidden, &p->study);
+	hidden_complete(&p->hidden);
+}
+
+static int add_all(struct packing *p, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < p->request->count && !rc; i++)
+		rc = open_path(p, p->request->paths[i], e);
+	if (!rc && p->request->mask)
+		learn_secrets(p);
+	for (size_t i = 0; i < p->runs && !rc; i++)
+		rc = add_run(p, &p->run[i], e);
+	return rc || !p->study.path ? rc : add_study(p, e);
 }
 
 /* --- what is made of all --- */
@@ -297,7 +381,7 @@ static json_t *installed_packages(void)
 static int pack_claims(struct packing *p, const struct claim_verdicts *v, struct err *e)
 {
 	json_t *document = claim_verdicts_to_json(v);
-	char *text[3] = {NULL};
+	char *text[3] = {NULL}, *hidden;
 	size_t size[3];
 	static const char *const names[] = {"claims.json", "claims.tsv", "ARTIFACT.md"};
 	int rc = 0;
@@ -312,7 +396,9 @@ static int pack_claims(struct packing *p, const struct claim_verdicts *v, struct
 		else
 			artifact_write(&p->b, v, out);
 		fclose(out);
-		rc = rc ?: add_text(p, &p->b, names[i], text[i], size[i], e);
+		hidden = without_secrets(p, text[i]);
+		rc = rc ?: add_text(p, &p->b, names[i], hidden, strlen(hidden), e);
+		free(hidden);
 		free(text[i]);
 	}
 	json_decref(document);
@@ -348,13 +434,27 @@ static int pack_index(struct packing *p, struct err *e)
 	return rc;
 }
 
+/* Hiding a name must not have changed a word or a number that means something: a masked bundle is written once more, and must
+ * be as it says. */
+static int check_masked(struct packing *p, struct err *e)
+{
+	char *file = fs_path("%s/masked" ENDING, p->folder);
+	const struct reproduce_request r = {.bundle = file, .quiet = true};
+	struct err own = ERR_INIT;
+	int rc = p->request->mask ? bundle_tar_write(&p->b, p->folder, file, true, e) : 0;
+
+	if (!rc && p->request->mask && reproduce_bundle(&r, &own) != STATUS_OK)
+		rc = refuse_to_mask(p->request->paths[0], e);
+	unlink(file);
+	free(file);
+	return rc;
+}
+
 static int pack_all(struct packing *p, struct err *e)
 {
 	struct claim_verdicts v = {0};
-	int rc = 0;
+	int rc = add_all(p, e);
 
-	for (size_t i = 0; i < p->request->count && !rc; i++)
-		rc = add_path(p, p->request->paths[i], e);
 	if (!rc && !*p->b.title) {
 		free(p->b.title);
 		p->b.title = bundle_title_of_runs(&p->b);
@@ -369,12 +469,13 @@ static int pack_all(struct packing *p, struct err *e)
 	rc = bundle_check_places(&p->b, e) ?: pack_check_names(&p->b, e) ?: bundle_hash_files(&p->b, e) ?: pack_index(p, e);
 	if (!rc && p->request->key)
 		rc = bundle_sign(p->folder, p->request->key, e);
-	return rc ?: bundle_tar_write(&p->b, p->folder, p->request->out, p->request->replace, e);
+	return rc ?: check_masked(p, e) ?: bundle_tar_write(&p->b, p->folder, p->request->out, p->request->replace, e);
 }
 
 int bundle_pack(const struct bundle_request *r, struct err *e)
 {
 	struct packing p = {.request = r,
+			    .study = {.lock = -1},
 			    .b = {.title = or_abort(strdup("")),
 				  .kind = or_abort(strdup("")),
 				  .argv = json_null(),
@@ -406,6 +507,8 @@ int bundle_pack(const struct bundle_request *r, struct err *e)
 	while (p.runs)
 		run_close(&p.run[--p.runs]);
 	free(p.run);
+	study_free(&p.study);
+	hidden_free(&p.hidden);
 	bundle_free(&p.b);
 	return rc;
 }

@@ -49,7 +49,8 @@ static void note_trouble(void *arg, const char *text)
 	struct reproduction *x = arg;
 
 	x->troubles++;
-	fprintf(stderr, "kblat: %s: %s\n", x->about, text);
+	if (!x->request->quiet)
+		fprintf(stderr, "kblat: %s: %s\n", x->about, text);
 }
 
 static bool is_no_column(const char *name, void *arg)
@@ -423,7 +424,11 @@ static enum status reproduce_in(struct reproduction *x, struct err *e)
 		rc = reproduce_run(&x->b, here, &x->here, e);
 		free(here);
 	}
-	return rc ? err_status(e) : tell_reproduced(x, e);
+	if (rc)
+		return err_status(e);
+	if (x->request->quiet)
+		return x->troubles || x->differing ? STATUS_NO : STATUS_OK;
+	return tell_reproduced(x, e);
 }
 
 /* While it is unpacked and checked, its folder has another name: nobody takes a part for the whole. */

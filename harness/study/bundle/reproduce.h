@@ -17,6 +17,7 @@ struct reproduce_request {
 	const char *signers; /* a list of signers that are trusted; NULL: there is none */
 	const char *out;     /* where the bundle is unpacked and kept; NULL: it is removed afterwards */
 	bool require_signature, state, run, json;
+	bool quiet; /* the status is all */
 };
 
 /* STATUS_OK: all is as the bundle says; STATUS_NO: something differs; STATUS_USAGE and `e`: it is not whole. */
