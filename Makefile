@@ -293,6 +293,16 @@ dist:
 	$(Q)gzip -9nf $(DIST)
 	@echo '$(DIST).gz'
 
+# The commit on Debian 13: built with gcc and clang, all of its tests, and its packages; and on fresh machines of both releases, as the README says.
+# Both take the better part of an hour, and need root.
+elsewhere:
+	@common/deps elsewhere package
+	@tests/elsewhere/run trixie $(BUILD)
+
+fresh:
+	@common/deps elsewhere
+	@tests/elsewhere/fresh $(BUILD)
+
 # Debian packages of the commit: built, checked by lintian, installed, used and purged in clean roots. Takes minutes.
 package-test:
 	@common/deps package
@@ -452,5 +462,5 @@ $(BUILD)/adapter.so: $(wildcard tests/model/*.c) tests/model/adapter.h
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps run check test coverage studies $(foreach s,$(STUDIES),reference-$s reproduce-$s) units tests sanitized lint fuzz fuzzers bench benches kernel-ab two-kernels campaign arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
+.PHONY: elsewhere fresh all deps run check test coverage studies $(foreach s,$(STUDIES),reference-$s reproduce-$s) units tests sanitized lint fuzz fuzzers bench benches kernel-ab two-kernels campaign arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
 -include $(shell find $(BUILD) \( -path $(BUILD)/vm -o -path $(BUILD)/elsewhere \) -prune -o -name '*.d' -type f -print 2>/dev/null)

@@ -16,7 +16,7 @@ setup() {
 	echo old >machine/default
 	echo 6.1.0-old >machine/osrelease
 	cat /proc/sys/kernel/random/uuid >machine/boot_id
-	unshare -rm true 2>/dev/null || skip "no mount namespaces for this user"
+	need_namespaces -rm
 	spec s <<-'YAML'
 		settings: {kernel: oneway, transport: scripted, delay: 1us, messages: 2500, warmup: 10, repetitions: 1}
 	YAML

@@ -131,7 +131,7 @@ measured() {
 	[ "$(id -u)" -eq 0 ] || skip "root alone can give up rights"
 	unset KBTUNE_SYSROOT
 	chmod -R a+rX "$T"
-	setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$KBLAT" || skip "the program can't be reached by others"
+	need_others "$KBLAT"
 	mkdir -m 777 others
 	run setpriv --reuid=65534 --regid=65534 --clear-groups "$KBLAT" run env.yaml --out "$T/others" --set environment=baseline
 	echo "$output"

@@ -181,7 +181,7 @@ are_gone() { [ -z "$(instances | grep -Fx -- "$left" || true)" ]; }
 	spec trips <<-'YAML'
 		settings: {kernel: pingpong, transport: shmem, messages: 200, repetitions: 1, warmup: 10, limit: 20us, explain: 'yes'}
 	YAML
-	unshare --pid --fork --mount-proc true || skip "no PID namespaces here"
+	need_namespaces --pid --fork --mount-proc
 	run unshare --pid --fork --mount-proc "$KBLAT" run trips.yaml --no-state --out "$T/runs"
 	[[ $output == *"in a PID namespace (a container) the kernel's events name threads by IDs"* ]]
 	run -77 unshare --pid --fork --mount-proc "$KBLAT" run trips.yaml --no-state --out "$T/runs" --set explain=required
@@ -224,7 +224,7 @@ while True:
 @test "without tracing a point is measured with a warning, but not with explain: required" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root, to be somebody else"
 	chmod 755 "$T"
-	setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$KBLAT" || skip "the program can't be reached by others"
+	need_others "$KBLAT"
 	install -d -m 777 others
 	spec mine <<-'YAML'
 		settings: {kernel: oneway, transport: shmem, messages: 1000, burst: 1, repetitions: 1, poll: event, explain: 'yes'}

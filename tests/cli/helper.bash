@@ -34,6 +34,16 @@ state_of_this_machine() {
 	unset KBLAT_SYSROOT
 }
 
+# need_others FILE: skips the test if other users may not execute that file, as in a clone below /root.
+need_others() {
+	[ "$(id -u)" -ne 0 ] || setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$1" || skip "other users may not reach $1"
+}
+
+# need_namespaces FLAG…: skips the test if this user may not make these namespaces, as in a container without rights.
+need_namespaces() {
+	unshare "$@" true 2>/dev/null || skip "this user may not: unshare $*"
+}
+
 # spec NAME <<YAML: writes T/NAME.yaml, with a head.
 spec() {
 	{

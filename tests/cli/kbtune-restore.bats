@@ -610,6 +610,7 @@ readable() {
 
 # as_user NUMBER ARGUMENT…: kbtune as an unprivileged user on the machine m, where the folder of the journal exists.
 as_user() {
+	need_others "$KBTUNE"
 	mkdir -p m/run/kbtune
 	chmod 700 m/run/kbtune
 	chown -R "$1" m/run/kbtune
@@ -619,6 +620,7 @@ as_user() {
 
 # stranger ARGUMENT…: kbtune as a user to whom nothing belongs.
 stranger() {
+	need_others "$KBTUNE"
 	run setpriv --reuid 12346 --clear-groups --bounding-set=-all --inh-caps=-all "$KBTUNE" "$@" --sysroot m
 	echo "$output"
 }

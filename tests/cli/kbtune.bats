@@ -304,7 +304,7 @@ load kbtune_helper
 	prefix=()
 	[ "$(id -u)" -ne 0 ] || prefix=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 	[ "$(id -u)" -eq 0 ] || chmod 444 m/proc/sys/vm/stat_interval
-	[ "$(id -u)" -ne 0 ] || "${prefix[@]}" test -x "$KBTUNE" || skip "the program can't be reached by others"
+	need_others "$KBTUNE"
 	run "${prefix[@]}" "$KBTUNE" apply isolated --sysroot "$T/m"
 	echo "$output"
 	[ "$status" -eq 77 ]

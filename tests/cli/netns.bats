@@ -202,6 +202,7 @@ make_capture() {
 	assert_contains "$output" "point 2 of 2: failed"
 	run "$ROOT/experiments/launch/netns"
 	[ "$status" -eq 2 ]
+	need_others "$ROOT/experiments/launch/netns"
 	if [ "$(id -u)" -eq 0 ]; then
 		run setpriv --reuid=65534 --regid=65534 --clear-groups "$ROOT/experiments/launch/netns" true
 	else

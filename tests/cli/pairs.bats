@@ -187,7 +187,7 @@ write_network() {
 
 # bats test_tags=long
 @test "over tcp, a pair whose link is slower by 5 is the one that is named" {
-	unshare -n true || skip "this machine does not let network namespaces be made"
+	need_namespaces -n
 	write_network
 	unshare -n ./network true || skip "this kernel cannot shape a link"
 	spec t <<-'YAML'

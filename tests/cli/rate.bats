@@ -327,7 +327,7 @@ refused() {
 }
 
 @test "a full disk under the file sink fails its point with the reason, and the other points are measured" {
-	unshare -rm true 2>/dev/null || skip "no mount namespaces for this user"
+	need_namespaces -rm
 	mkdir full
 	spec f <<-YAML
 		settings: {kernel: rate, transport: shmem, rate: 50kHz, messages: 5000, repetitions: 1, warmup: 0, missed_limit: 100%, sink_dir: $T/full}

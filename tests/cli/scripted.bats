@@ -133,7 +133,7 @@ warnings() {
 		t = {c: numpy.load(f"{sys.argv[1]}/{c}.npy") for c in ("t_recv", "t_hw", "t_comp", "t_hw_comp")}
 		never = numpy.iinfo("int64").min
 		came = t["t_recv"] != never
-		print((t["t_hw"][~came] == never).all(), set(t["t_recv"][came] - t["t_hw"][came]), set(t["t_comp"] - t["t_hw_comp"]))
+		print((t["t_hw"][~came] == never).all(), set((t["t_recv"][came] - t["t_hw"][came]).tolist()), set((t["t_comp"] - t["t_hw_comp"]).tolist()))
 	PY
 	)" "True {700} {700}"
 	run "$KBLAT" verify "$run_dir"

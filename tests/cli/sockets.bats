@@ -104,6 +104,7 @@ stages_of() {
 	spec u <<-'YAML'
 		settings: {kernel: oneway, messages: 50, burst: 1, pause: 1ms, repetitions: 1, warmup: 5, stages: yes, poll: event, transport: udp}
 	YAML
+	need_others "$KBLAT"
 	chmod 755 "$T" && mkdir -m 777 runs
 	run setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all "$KBLAT" run u.yaml --no-state --out "$T/runs"
 	echo "$output"

@@ -125,6 +125,7 @@ ask() {
 
 @test "stamps need no rights; late requests are then not explained, which is said" {
 	local user=()
+	need_others "$KBLAT"
 	[ "$(id -u)" -ne 0 ] || user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	chmod 777 "$T"
 	run "${user[@]}" "$KBLAT" trace --stamps --no-state --out runs -- ./traced 60
@@ -845,6 +846,7 @@ share() {
 
 @test "who may not trace is told why: no rights, a user namespace, a kernel that is locked down, a PID namespace" {
 	local user=() words=(trace --no-state --out none --from ./traced:serve --to ./traced:serve%return)
+	need_others "$KBLAT"
 	[ "$(id -u)" -ne 0 ] || user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	chmod 777 "$T"
 	run "${user[@]}" "$KBLAT" "${words[@]}" -- ./traced 10 none

@@ -75,7 +75,7 @@ load transports_helper
 }
 
 @test "a multicast group that cannot be joined is not possible, with the reason, and nothing stays joined" {
-	unshare --net true 2>/dev/null || skip "this machine does not let network namespaces be made"
+	need_namespaces --net
 	spec g <<-'YAML'
 		settings: {kernel: pingpong, transport: udp, messages: 50, repetitions: 2, receivers: 3, group: 239.255.77.1, check: yes}
 	YAML

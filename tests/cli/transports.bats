@@ -220,7 +220,7 @@ keeps_all() {
 }
 
 @test "UCX over TCP whose connection is lost: the point fails with the library's reason, and nothing hangs" {
-	unshare -rn true || skip "no network namespace can be made"
+	need_namespaces -rn
 	spec lost <<-'YAML'
 		settings: {kernel: pingpong, transport: ucx, tls: tcp, devices: lo, lane: tcp, messages: 50, pause: 1ms, repetitions: 10000, warmup: 0}
 	YAML
@@ -249,6 +249,7 @@ keeps_all() {
 		"$KBLAT" run one.yaml --no-state --quiet --out runs --source ./keep --sink ./keep
 		echo "connections accepted: $(awk '$1 == "Tcp:" {n = $7} END {print n}' /proc/net/snmp)"
 	SH
+	need_namespaces -rn
 	run unshare -rn bash one
 	assert_contains "$output" "connections accepted: 1"
 	[ ! -s complaints ] || { head -n 3 complaints; false; }

@@ -215,6 +215,7 @@ small() {
 @test "no more is needed than three capabilities and memory that may be locked, and no root" {
 	small
 	local some=+net_raw,+net_admin,+bpf
+	need_others "$KBLAT"
 	# With the capabilities $1, as nobody.
 	as_nobody() {
 		local only="setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all,$1 --ambient-caps=-all,$1 --bounding-set=-all,$1"
