@@ -437,22 +437,24 @@ char *hidden_apply(const struct hidden *h, const char *file, const char *text, s
 
 /* --- texts in gzip --- */
 
-static char *gunzip(const char *data, size_t length, size_t *size)
+/* All that can be read of it, also of several behind each other; `whole`: nothing else is in it. */
+static char *gunzip(const char *data, size_t length, size_t *size, bool *whole)
 {
 	z_stream z = {.next_in = (unsigned char *)data, .avail_in = (uInt)length};
 	char *text = or_abort(malloc(GZIP_MOST + 1));
-	int state;
+	int state = Z_STREAM_END;
 
 	z.next_out = (unsigned char *)text;
 	z.avail_out = GZIP_MOST;
 	inflateInit2(&z, 16 + MAX_WBITS);
-	state = inflate(&z, Z_FINISH);
-	*size = z.total_out;
+	while (state == Z_STREAM_END && z.avail_in) {
+		inflateReset(&z);
+		state = inflate(&z, Z_FINISH);
+	}
+	*size = (size_t)((char *)z.next_out - text);
+	*whole = state == Z_STREAM_END;
 	inflateEnd(&z);
-	if (state == Z_STREAM_END)
-		return text;
-	free(text);
-	return NULL;
+	return text;
 }
 
 static char *gzip(const char *text, size_t length, size_t *size)
@@ -474,13 +476,14 @@ static char *gzip(const char *text, size_t length, size_t *size)
 char *hidden_apply_gzip(const struct hidden *h, const char *file, const char *data, size_t *length)
 {
 	size_t size, after;
-	char *text = gunzip(data, *length, &size), *hidden, *packed;
+	bool whole;
+	char *text = gunzip(data, *length, &size, &whole), *hidden, *packed;
 
-	if (!text)
-		return NULL;
 	after = size;
 	hidden = hidden_apply(h, file, text, &after);
-	if (after == size && !memcmp(text, hidden, size)) {
+	if (!size) {
+		packed = hidden_apply(h, file, data, length);
+	} else if (whole && after == size && !memcmp(text, hidden, size)) {
 		packed = or_abort(malloc(*length + 1));
 		memcpy(packed, data, *length);
 	} else {

@@ -37,7 +37,8 @@ void hidden_free(struct hidden *h);
  * `length` becomes that of the result, which has a NUL behind it. */
 char *hidden_apply(const struct hidden *h, const char *file, const char *text, size_t *length);
 
-/* The same of a text in gzip: a new one, or the old one (copied) if nothing is hidden. NULL: it is damaged, or too large. */
+/* The same of a text in gzip: packed again if something is hidden, or if it is damaged (then without what cannot be read). What
+ * is no gzip at all is taken as a text. */
 char *hidden_apply_gzip(const struct hidden *h, const char *file, const char *data, size_t *length);
 
 #endif

@@ -94,18 +94,15 @@ static bool is_binary(const char *name)
 
 static int pack_hidden(struct packing *p, struct bundle *to, const char *name, const char *from, struct err *e)
 {
-	char *text = NULL, *hidden = NULL;
+	char *text = NULL, *hidden;
 	size_t size;
 	int rc = fs_read(from, TEXT_MOST, &text, &size, e);
 
 	if (!rc) {
-		hidden = text_ends_in(name, ".gz") ? hidden_apply_gzip(&p->hidden, name, text, &size)
-						   : hidden_apply(&p->hidden, from, text, &size);
-		rc = hidden ? add_text(p, to, name, hidden, size, e)
-			    : err_set(e, -EBADMSG, STATUS_FAILED, from, "be searched for names",
-				      "it is damaged, or too large");
+		hidden = (text_ends_in(name, ".gz") ? hidden_apply_gzip : hidden_apply)(&p->hidden, from, text, &size);
+		rc = add_text(p, to, name, hidden, size, e);
+		free(hidden);
 	}
-	free(hidden);
 	free(text);
 	return rc;
 }
