@@ -224,3 +224,25 @@ small_machine() {
 	assert_eq "$(json p.json '([s["op"] for s in d["steps"]], d["irreversible"], [g["path"] for g in d["steps"][1]["data"]["guards"] if "default" in g["path"]])')" \
 		"(['affinity', 'tuned'], [], ['/proc/irq/default_smp_affinity'])"
 }
+
+@test "what tuned gives to network cards is recorded: rings take along what drivers reset with them" {
+	machine cards
+	file /usr/sbin/tuned '#'
+	tuned_profile t-net <<-'CONF'
+		[net]
+		ring = rx 512
+		wake_on_lan = d
+	CONF
+	kb tuned apply t-net --dry-run --json
+	echo "$output" >p.json
+	assert_eq "$(json p.json 'sorted({s["data"]["group"] for s in d["steps"] if s["op"] == "card"})')" "['channels', 'coalesce', 'rings']"
+	assert_eq "$(json p.json '[b["object"] for b in d["irreversible"]]')" "['[net] wake_on_lan']"
+	kb tuned apply t-net
+	[ "$status" -eq 0 ]
+	# As if tuned had done it, and been killed.
+	echo 512 >m/ethtool/eth0/rings/rx
+	kb restore
+	echo "$output"
+	[ "$status" -eq 0 ]
+	diff -r m.before/ethtool m/ethtool
+}

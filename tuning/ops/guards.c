@@ -32,10 +32,14 @@ int guards_undo(struct machine *m, const json_t *guards, struct err *e)
 {
 	const json_t *one;
 	int rc = 0, first = 0;
+	bool again = false;
 	size_t i;
 
-	json_array_foreach (guards, i, one) {
-		rc = undo_guard(m, one, e);
+	/* Some can only be put back when others are: of dirty_bytes and dirty_ratio, the one that is not 0. */
+	json_array_foreach (guards, i, one)
+		again |= undo_guard(m, one, NULL) < 0;
+	for (i = 0; again && i < json_array_size(guards); i++) {
+		rc = undo_guard(m, json_array_get(guards, i), e);
 		first = first ? first : rc;
 	}
 	return first;

@@ -88,33 +88,6 @@ static json_t *resolve_choice(struct plan *plan, const struct machine *m, const 
 	return resolved;
 }
 
-struct keeping {
-	json_t *threads;
-};
-
-static int keep_thread(const struct thread *t, void *context)
-{
-	struct keeping *k = context;
-	char cpus[CPULIST_TEXT_MAX];
-
-	json_array_append_new(k->threads,
-			      json_pack("{s:i, s:I, s:s, s:s, s:i, s:i}", "tid", t->tid, "start", (json_int_t)t->start,
-					"name", t->name, "cpus", cpulist_format(&t->cpus, cpus, sizeof(cpus)), "policy",
-					t->policy, "priority", t->priority));
-	return 0;
-}
-
-/* A step that changes nothing, and undone gives threads back what tuned takes from them. */
-static void plan_threads(struct plan *plan, const struct machine *m, const char *knob)
-{
-	struct keeping k = {.threads = json_array()};
-
-	tasks_each(m, keep_thread, &k);
-	plan_step(plan, knob, &op_affinity, "threads", "where they may run", "as tuned makes it",
-		  json_pack("{s:s, s:s, s:o, s:b, s:b, s:b, s:b, s:[]}", "off", "", "housekeeping", "", "threads",
-			    k.threads, "kernel", 0, "programs", 0, "again", 0, "last", 0, "shields"));
-}
-
 static void note_files(struct plan *plan, const struct step *s)
 {
 	const json_t *one;
@@ -166,8 +139,8 @@ static void plan_resolved(struct plan *plan, struct machine *m, const char *knob
 {
 	struct step *s;
 
-	if (resolved && tuned_effects_threads(resolved))
-		plan_threads(plan, m, knob);
+	if (resolved)
+		tuned_effects_plan(plan, m, knob, resolved);
 	s = plan_step(plan, knob, &op_tuned, "tuned's profile", *active->profile ? active->profile : "none", c->names,
 		      json_pack("{s:s, s:s, s:s, s:s, s:b, s:o}", "profile", c->names, "mode",
 				daemon ? "daemon" : "oneshot", "before", active->profile, "post", active->post, "auto",

@@ -6,11 +6,14 @@
 #include <string.h>
 
 #include "common/fs.h"
+#include "tuning/machine/cards.h"
+#include "tuning/machine/ethtool.h"
 #include "tuning/machine/form.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tasks.h"
+#include "tuning/ops/op_card.h"
 #include "tuning/ops/op_file.h"
-#include "tuning/steps/step.h"
+#include "tuning/steps/plan.h"
 
 #define CPU  "/sys/devices/system/cpu/"
 #define CPUS CPU "cpu[0-9]*/"
@@ -21,6 +24,7 @@ enum effect {
 	VALUES,	 /* the values in kernel files that match `text`; @ is the option's name */
 	FILES,	 /* the file `text` on disk */
 	THREADS, /* affinities and policies of threads */
+	CARD,	 /* what ethtool sets: see card_groups */
 	NOTHING, /* nothing that is there when tuned is not */
 	LOST,	 /* what only tuned could undo: `text` is why */
 	KEPT,	 /* the same, and it survives a reboot */
@@ -78,8 +82,11 @@ static const struct row {
     {"net", "txqueuelen", VALUES, "/sys/class/net/*/tx_queue_len", NULL},
     {"net", "mtu", VALUES, "/sys/class/net/*/mtu", NULL},
     {"net", "dynamic", NOTHING, NULL, NULL},
-    {"net", "*", LOST, "settings of network cards, which kbtune only records for its own settings of cards",
-     "/sys/class/net/*/device"},
+    {"net", "features", CARD, NULL, NULL},
+    {"net", "coalesce", CARD, NULL, NULL},
+    {"net", "ring", CARD, NULL, NULL},
+    {"net", "channels", CARD, NULL, NULL},
+    {"net", "*", LOST, "a setting of network cards that kbtune does not record", CARDS "/*/device"},
     {"audio", "timeout", VALUES, "/sys/module/snd_*/parameters/power_save", NULL},
     {"audio", "reset_controller", VALUES, "/sys/module/snd_*/parameters/power_save_controller", NULL},
     {"usb", "autosuspend", VALUES, "/sys/bus/usb/devices/*/power/autosuspend", NULL},
@@ -262,7 +269,7 @@ json_t *tuned_effects_guards(const struct machine *m, const json_t *resolved)
 	return g.list;
 }
 
-/* --- files, threads --- */
+/* --- files --- */
 
 static void gather_files(const struct option *o, const struct row *row, void *context)
 {
@@ -287,18 +294,95 @@ json_t *tuned_effects_files(const struct machine *m, const json_t *resolved)
 	return g.list;
 }
 
-static void look_for_threads(const struct option *o, const struct row *row, void *context)
+/* --- what is kept by steps of their own --- */
+
+struct keeping {
+	json_t *threads;
+};
+
+static int keep_thread(const struct thread *t, void *context)
 {
-	(void)o;
-	*(bool *)context |= row && row->effect == THREADS;
+	struct keeping *k = context;
+	char cpus[CPULIST_TEXT_MAX];
+
+	json_array_append_new(k->threads,
+			      json_pack("{s:i, s:I, s:s, s:s, s:i, s:i}", "tid", t->tid, "start", (json_int_t)t->start,
+					"name", t->name, "cpus", cpulist_format(&t->cpus, cpus, sizeof(cpus)), "policy",
+					t->policy, "priority", t->priority));
+	return 0;
 }
 
-bool tuned_effects_threads(const json_t *resolved)
+/* A step that changes nothing, and undone gives threads back what tuned takes from them. */
+static void plan_threads(struct plan *plan, const struct machine *m, const char *knob)
 {
-	bool found = false;
+	struct keeping k = {.threads = json_array()};
 
-	each_effect(resolved, look_for_threads, &found);
-	return found;
+	tasks_each(m, keep_thread, &k);
+	plan_step(plan, knob, &op_affinity, "threads", "where they may run", "as tuned makes it",
+		  json_pack("{s:s, s:s, s:o, s:b, s:b, s:b, s:b, s:[]}", "off", "", "housekeeping", "", "threads",
+			    k.threads, "kernel", 0, "programs", 0, "again", 0, "last", 0, "shields"));
+}
+
+static void keep_masks(struct plan *plan, const struct machine *m, const char *knob, const char *card)
+{
+	char *pattern = fs_path(CARDS "/%s/queues/*/[rx]ps_cpus", card), **paths;
+	int n = sysroot_glob(&m->root, pattern, &paths);
+
+	for (int i = 0; i < n; i++)
+		op_file_plan_to_keep(plan, m, knob, paths[i], FORM_MASK);
+	if (n >= 0)
+		sysroot_names_free(paths);
+	free(pattern);
+}
+
+/* Which settings of cards it changes, by the group's number. */
+struct found {
+	bool threads, groups[4];
+};
+
+/* As they are kept: channels are put back first, and take along in many drivers what comes before them here. */
+static const struct {
+	const char *option;
+	const struct ethtool_group *group;
+} card_groups[] = {{"features", &ethtool_offloads},
+		   {"coalesce", &ethtool_coalesce},
+		   {"ring", &ethtool_rings},
+		   {"channels", &ethtool_channels}};
+
+static void find_kept(const struct option *o, const struct row *row, void *context)
+{
+	struct found *f = context;
+
+	f->threads |= row && row->effect == THREADS;
+	for (size_t i = 0; row && row->effect == CARD && i < 4; i++)
+		f->groups[i] |= !strcmp(card_groups[i].option, o->name);
+}
+
+static void plan_card(struct plan *plan, const struct machine *m, const char *knob, const char *card,
+		      const struct found *f)
+{
+	const bool resets = f->groups[2] || f->groups[3];
+
+	if (resets)
+		keep_masks(plan, m, knob, card);
+	for (size_t i = 0; i < 4; i++)
+		if (f->groups[i] || (resets && i > 0))
+			op_card_plan_to_keep(plan, m, knob, card, card_groups[i].group);
+}
+
+void tuned_effects_plan(struct plan *plan, const struct machine *m, const char *knob, const json_t *resolved)
+{
+	struct found f = {false};
+	char **cards;
+
+	each_effect(resolved, find_kept, &f);
+	if (f.threads)
+		plan_threads(plan, m, knob);
+	cards = f.groups[0] || f.groups[1] || f.groups[2] || f.groups[3] ? cards_list(m) : NULL;
+	for (char **card = cards; card && *card; card++)
+		plan_card(plan, m, knob, *card, &f);
+	if (cards)
+		sysroot_names_free(cards);
 }
 
 /* --- what cannot be undone --- */
