@@ -347,6 +347,8 @@ load kbtune_helper
 	[ "$status" -eq 77 ]
 }
 
+bats_require_minimum_version 1.5.0
+
 @test "what cannot be undone is named in the plan, refused with --strict before anything is changed, and said by restore" {
 	machine small-v2
 	for dir in m m.before; do
@@ -422,7 +424,7 @@ load kbtune_helper
 	kb plan ./rt --strict
 	echo "$output"
 	[ "$status" -eq 77 ]
-	assert_contains "$output" "threads: the partition may widen the masks of 1 threads that the kernel lets nobody place, such as kworker/u9:0"
+	assert_contains "$output" "threads: the partition may change the masks of 1 threads that the kernel lets nobody place, such as kworker/u9:0"
 	profile member <<<'shields: [{name: rt, place: {cpus: 3}, partition: member}]'
 	kb plan ./member --strict
 	[ "$status" -eq 0 ]
