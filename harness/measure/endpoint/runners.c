@@ -141,9 +141,10 @@ static void raise_priority(int priority)
  * file (fs/file.c, __fget_light). Without cancellation, glibc need not switch its type twice per
  * call. Neither is required, so errors are ignored.
  */
-static void lighten_system_calls(void)
+static void lighten_system_calls(const struct transport_ops *ops)
 {
-	unshare(CLONE_FILES);
+	if (!ops->shares_files)
+		unshare(CLONE_FILES);
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 }
 
@@ -183,7 +184,7 @@ static void *run_thread(void *arg)
 	if (all->priority)
 		raise_priority(all->priority);
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
-	lighten_system_calls();
+	lighten_system_calls(transport->ops);
 	prefault_stack();
 	atomic_store(&r->started, true);
 	await_start(all);

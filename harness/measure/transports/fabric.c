@@ -901,6 +901,7 @@ const struct transport_ops fabric_transport = {
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 1000, .latency_ns = 6000, .sleeping_ns = 40000},
     .completes_in_post = true,
+    .shares_files = true,
     .check = fabric_check,
     .traits = fabric_traits,
     .open = fabric_open,

@@ -583,10 +583,12 @@ static int make_context(struct ucx *t, const struct ucx_settings *s, bool sleeps
 	return rc;
 }
 
+/* One thread makes, connects and closes it, and others use it meanwhile, one at a time (SERIALIZED): a side's measuring
+ * thread is started after, and has ended before, each other call. */
 static int make_worker(struct ucx *t, bool sleeps, struct err *e)
 {
 	const ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-					    .thread_mode = UCS_THREAD_MODE_SINGLE};
+					    .thread_mode = UCS_THREAD_MODE_SERIALIZED};
 	const ucp_am_handler_param_t handler = {
 	    .field_mask =
 		UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG,
@@ -923,6 +925,7 @@ const struct transport_ops ucx_transport = {
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 300, .latency_ns = 1000, .sleeping_ns = 30000},
     .completes_in_post = true,
+    .shares_files = true,
     .check = ucx_check,
     .traits = ucx_traits,
     .open = ucx_open,
