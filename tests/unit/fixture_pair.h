@@ -5,6 +5,7 @@
 #define KBLAT_TESTS_FIXTURE_PAIR_H
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "common/err.h"
 #include "measure/transports/transport.h"
@@ -14,7 +15,7 @@ struct pair {
 	const struct transport_ops *ops;
 	struct transport *side[2]; /* by role */
 	json_t *address[2];
-	atomic_int stop;
+	atomic_int stop, sink_met;
 	int rc[2];
 	struct err e[2];
 };
@@ -33,6 +34,11 @@ static void *connect_source(void *arg)
 	struct pair *p = arg;
 
 	p->rc[ROLE_SOURCE] = p->ops->connect(p->side[ROLE_SOURCE], p->address[ROLE_SINK], &p->e[ROLE_SOURCE]);
+	/* Like an endpoint, which the other side may still need. */
+	while (!p->rc[ROLE_SOURCE] && p->ops->idle && !atomic_load(&p->sink_met)) {
+		p->ops->idle(p->side[ROLE_SOURCE]);
+		usleep(1000);
+	}
 	return NULL;
 }
 
@@ -42,6 +48,7 @@ static void connect_pair(struct pair *p)
 
 	pthread_create(&thread, NULL, connect_source, p);
 	p->rc[ROLE_SINK] = p->ops->connect(p->side[ROLE_SINK], p->address[ROLE_SOURCE], &p->e[ROLE_SINK]);
+	atomic_store(&p->sink_met, 1);
 	pthread_join(thread, NULL);
 	is_int(p->rc[ROLE_SINK], 0, "the sink meets the source %s", p->e[ROLE_SINK].text);
 	is_int(p->rc[ROLE_SOURCE], 0, "the source meets the sink %s", p->e[ROLE_SOURCE].text);

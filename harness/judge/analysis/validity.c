@@ -728,11 +728,20 @@ static void judge_readiness(const struct validity_facts *f, struct validity *out
 			     all);
 }
 
-/* Transports that let any program connect count the connections that end. */
-static void judge_connections(const struct validity_facts *f, struct validity *out)
+/* Transports that let any program connect count the connections that end; those that any program may send to count the
+ * messages that are not the peer's. */
+static void judge_strangers(const struct validity_facts *f, struct validity *out)
 {
-	size_t ended_in;
+	size_t ended_in, sent_in;
 	const json_int_t ended = sum_moved(f, "ended_connections", &ended_in);
+	const json_int_t sent = sum_moved(f, "stranger_messages", &sent_in);
+
+	if (sent)
+		validity_say(out->warnings,
+			     "%" JSON_INTEGER_FORMAT
+			     " messages of another program came while messages were measured, in %zu of %zu "
+			     "repetitions, and were dropped",
+			     sent, sent_in, json_array_size(f->counters));
 
 	if (ended)
 		validity_say(out->warnings,
@@ -920,8 +929,8 @@ static void judge_placement(const struct validity_facts *f, struct validity *out
 void validity_judge(const struct validity_facts *facts, struct validity *out)
 {
 	static void (*const judges[])(const struct validity_facts *, struct validity *) = {
-	    judge_counters, judge_loss,	  judge_pacing,	   judge_way,	      judge_lane,  judge_witness,
-	    judge_versions, judge_bypass, judge_readiness, judge_connections, judge_clock, judge_placement,
+	    judge_counters, judge_loss,	  judge_pacing,	   judge_way,	    judge_lane,	 judge_witness,
+	    judge_versions, judge_bypass, judge_readiness, judge_strangers, judge_clock, judge_placement,
 	};
 
 	out->reasons = json_array();

@@ -11,11 +11,15 @@
 #include "measure/transports/lane.h"
 #include "measure/transports/token.h"
 
-#define ADDRESS_MOST 1024
-#define OLDEST	     FI_VERSION(1, 9) /* what is used of the library was there */
-#define LOOK_MS	     10
-#define SOCKET_HOLDS (64 << 10)
-#define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
+#define ADDRESS_MOST   1024
+#define OLDEST	       FI_VERSION(1, 9) /* what is used of the library was there */
+#define LOOK_MS	       10
+#define GREETING_MS    20
+#define LAST_GREETINGS 3
+#define SOCKET_HOLDS   (64 << 10)
+#define BADGE_LEAST    4 /* bytes */
+#define CM_DATA_MOST   256
+#define COUNT(a)       (sizeof(a) / sizeof((a)[0]))
 
 /* By enum fabric_api. Sides greet each other by a write. */
 static const uint64_t capabilities[] = {[FABRIC_MSG] = FI_MSG,
@@ -73,11 +77,20 @@ int fabric_note_completion(struct fabric *t, ssize_t rc)
 	if (rc == -FI_EAVAIL)
 		fi_cq_readerr(t->cq, &error, 0);
 	sends = error.op_context == &t->sending;
+	/* Its buffer is full of another's message, which does not fit. */
+	if (error.err == FI_ETRUNC && !sends && t->badge_is >= FABRIC_BY_DATA) {
+		fabric_take(t, &(struct fi_cq_data_entry){.op_context = error.op_context}, FI_ADDR_UNSPEC);
+		return 0;
+	}
 	return fabric_note(t, -error.err, rc != -FI_EAVAIL ? "read completions" : sends ? "send" : "receive");
 }
 
 int fabric_recv_other(struct fabric *t)
 {
+	if (t->taken->badge != t->badge) {
+		t->strangers++;
+		return t->frames.fault.rc;
+	}
 	return frames_note(&t->frames, -EMSGSIZE, "receive", "it does not belong to this run");
 }
 
@@ -120,7 +133,7 @@ static struct fi_info *make_hints(const struct fabric_settings *s, enum ask unti
 	if (until >= ASK_ENDPOINT)
 		hints->ep_attr->type = endpoint_types[s->endpoint];
 	if (until >= ASK_API)
-		hints->caps = capabilities[s->api];
+		hints->caps = capabilities[s->api] | (s->endpoint == ENDPOINT_DGRAM ? FI_SOURCE : 0);
 	/* The end of a write is watched, so it must be written last; then the provider keeps to an order. */
 	if (until >= ASK_API && s->api == FABRIC_WRITE)
 		hints->tx_attr->msg_order = FI_ORDER_WAW;
@@ -201,6 +214,41 @@ static int choose_info(struct fabric *t, const struct fabric_settings *s, struct
 	return 0;
 }
 
+static const char *provider_text(const struct fabric *t, char *text, size_t size)
+{
+	snprintf(text, size, "libfabric's provider %s", t->lane);
+	return text;
+}
+
+/* Not every provider has room for the whole badge. */
+static uint64_t badge_of(const struct fabric *t, const struct token *token)
+{
+	const uint64_t word = token_word(token), all = UINT64_MAX;
+	const uint64_t format = t->info->ep_attr->mem_tag_format;
+
+	if (t->badge_is == FABRIC_BY_TAG && format)
+		return word & all >> __builtin_clzll(format);
+	if (t->badge_is == FABRIC_BY_DATA && t->info->domain_attr->cq_data_size < sizeof(word))
+		return word & ~(all << 8 * t->info->domain_attr->cq_data_size);
+	return word;
+}
+
+static int choose_badge(struct fabric *t, struct err *e)
+{
+	char object[FABRIC_LANE + 32];
+
+	t->badge_is = FABRIC_CONNECTED;
+	if (t->api == FABRIC_TAGGED)
+		t->badge_is = FABRIC_BY_TAG;
+	else if (t->api == FABRIC_MSG && !t->connects)
+		t->badge_is = t->info->domain_attr->cq_data_size >= BADGE_LEAST ? FABRIC_BY_DATA : FABRIC_BY_SOURCE;
+	if (t->badge_is == FABRIC_BY_SOURCE && !(t->info->caps & FI_SOURCE))
+		return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, provider_text(t, object, sizeof(object)), NULL,
+			       "it does not say who has sent a message, which anybody may; use api tagged");
+	t->badge = badge_of(t, &t->token);
+	return 0;
+}
+
 /* What the settings say and the library's environment must not contradict each other. */
 static int check_environment(const struct fabric_settings *s, struct err *e)
 {
@@ -224,12 +272,6 @@ static void set_expected(struct fabric *t, const struct fabric_settings *s)
 }
 
 /* --- open and close --- */
-
-static const char *provider_text(const struct fabric *t, char *text, size_t size)
-{
-	snprintf(text, size, "libfabric's provider %s", t->lane);
-	return text;
-}
 
 static int too_large(const struct fabric *t, struct err *e)
 {
@@ -266,7 +308,7 @@ static int open_queue(struct fabric *t, bool sleeps, struct err *e)
 {
 	struct fi_cq_attr attr = {
 	    .size = 2 * (t->mask + 1),
-	    .format = FI_CQ_FORMAT_MSG,
+	    .format = FI_CQ_FORMAT_DATA,
 	    .wait_obj = sleeps ? FI_WAIT_FD : FI_WAIT_NONE,
 	};
 	int rc = fi_cq_open(t->domain, &attr, &t->cq, NULL);
@@ -295,17 +337,27 @@ static int fabric_register(struct fabric *t, const struct memory *m, struct fid_
 
 /* --- one-sided operations --- */
 
-#define WINDOW_KEY 7
+/* Where a provider lets us choose the key of the window, nobody can guess it. */
+static uint64_t window_key(const struct fabric *t, const struct token *drawn)
+{
+	const size_t bytes = t->info->domain_attr->mr_key_size;
+	const uint64_t word = token_word(drawn);
+
+	return bytes < sizeof(word) ? word & ~(UINT64_MAX << 8 * bytes) : word;
+}
 
 static int fabric_make_window(struct fabric *t, const struct transport_config *config, struct err *e)
 {
 	const uint64_t access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+	struct token drawn;
 	int rc = memory_alloc(&t->slot_memory, window_bytes(config), config->numa_node, e);
 
+	if (!rc)
+		rc = token_draw(&drawn, e);
 	if (rc)
 		return rc;
-	rc = fi_mr_reg(t->domain, t->slot_memory.data, t->slot_memory.size, access, 0, WINDOW_KEY, 0, &t->window_mr,
-		       NULL);
+	rc = fi_mr_reg(t->domain, t->slot_memory.data, t->slot_memory.size, access, 0, window_key(t, &drawn), 0,
+		       &t->window_mr, NULL);
 	if (rc)
 		return fabric_complain(rc, "register memory (see `ulimit -l`)", e);
 	t->window_desc = fi_mr_desc(t->window_mr);
@@ -546,20 +598,20 @@ static void version_text(char text[32])
 	snprintf(text, 32, "%u.%u", FI_MAJOR(version), FI_MINOR(version));
 }
 
-/* {"name": hexadecimal digits, "lane": …}; a side that connects to the other has no name. */
+/* {"name": hexadecimal digits, "token", "lane": …}; a side that connects to the other has no name. */
 static int fabric_describe(const struct fabric *t, json_t **address, struct err *e)
 {
 	unsigned char bytes[ADDRESS_MOST];
 	size_t size = sizeof(bytes);
 	struct fid *named = t->listener ? &t->listener->fid : t->ep ? &t->ep->fid : NULL;
 	const int rc = named ? fi_getname(named, bytes, &size) : 0;
-	char version[32];
+	char version[32], token[TOKEN_TEXT];
 
 	if (rc)
 		return fabric_complain(rc, "get the endpoint's name", e);
 	version_text(version);
-	*address = json_pack("{s:o, s:s, s:s}", "name", lane_address(bytes, named ? size : 0), "lane", t->lane,
-			     "library", version);
+	*address = json_pack("{s:o, s:s, s:s, s:s}", "name", lane_address(bytes, named ? size : 0), "token",
+			     token_text(&t->token, token), "lane", t->lane, "library", version);
 	if (fabric_is_one_sided(t))
 		fabric_describe_window(t, *address);
 	return 0;
@@ -627,6 +679,8 @@ static int open_provider(struct fabric *t, const struct transport_config *config
 	const bool sleeps = config->poll_recv != POLL_BUSY;
 	int rc = choose_info(t, s, e);
 
+	if (!rc)
+		rc = choose_badge(t, e);
 	if (rc)
 		return rc;
 	if (t->frames.size > t->info->ep_attr->max_msg_size)
@@ -654,6 +708,7 @@ static int fabric_open(const struct transport_config *config, const void *settin
 	t->is_sink = config->role == ROLE_SINK;
 	t->api = (enum fabric_api)s->api;
 	t->connects = s->endpoint == ENDPOINT_MSG;
+	t->is_datagram = s->endpoint == ENDPOINT_DGRAM;
 	t->environment = lane_environment("FI_");
 	set_expected(t, s);
 	/* There is one peer; the default, 256, needs queues that not all devices have. */
@@ -661,6 +716,8 @@ static int fabric_open(const struct transport_config *config, const void *settin
 	rc = loaded_library_open("fabric", function_names, &fabric_library, e);
 	if (!rc)
 		rc = check_environment(s, e);
+	if (!rc)
+		rc = token_draw(&t->token, e);
 	frames_begin(&t->frames, config);
 	if (!rc)
 		rc = open_provider(t, config, s, e);
@@ -680,41 +737,95 @@ static int fabric_open(const struct transport_config *config, const void *settin
 
 /* --- connect --- */
 
-static int await_event(struct fabric *t, uint32_t wanted, struct fi_eq_cm_entry *entry, struct err *e)
+/* An event, and what came with it: the other side's token, if it is the other side. */
+struct cm_event {
+	struct fi_eq_cm_entry entry;
+	unsigned char data[CM_DATA_MOST];
+};
+
+/* The next event: its kind, and how many bytes of data came with it; or a negative errno of the library. */
+static ssize_t next_event(struct fabric *t, int64_t deadline_ms, uint32_t *kind, struct cm_event *event)
 {
-	const int64_t deadline_ms = monotonic_ms() + TOKEN_PATIENCE_MS;
 	ssize_t n = -FI_EAGAIN;
-	uint32_t event = 0;
 
 	while (n == -FI_EAGAIN && monotonic_ms() <= deadline_ms)
-		n = fi_eq_sread(t->eq, &event, entry, sizeof(*entry), LOOK_MS, 0);
-	if (n == -FI_EAVAIL) {
-		struct fi_eq_err_entry error = {.err = FI_EIO};
+		n = fi_eq_sread(t->eq, kind, event, sizeof(*event), LOOK_MS, 0);
+	return n < 0 ? n : n - (ssize_t)sizeof(event->entry);
+}
 
-		fi_eq_readerr(t->eq, &error, 0);
-		return fabric_complain(-error.err, "connect to the other side", e);
+static bool presents(const struct fabric *t, const struct cm_event *event, ssize_t bytes)
+{
+	return bytes >= TOKEN_BYTES && token_is(&t->token, event->data);
+}
+
+/* An error of a stranger's connection is none of ours. 0: it was; otherwise what the library says. */
+static int own_error(struct fabric *t)
+{
+	struct fi_eq_err_entry error = {.err = FI_EIO};
+
+	fi_eq_readerr(t->eq, &error, 0);
+	return t->ep && error.fid == &t->ep->fid ? -error.err : 0;
+}
+
+static void turn_away(struct fabric *t, struct fi_info *who)
+{
+	fi_reject(t->listener, who->handle, NULL, 0);
+	fabric_library.freeinfo(who);
+}
+
+static int admit(struct fabric *t, struct fi_info *who)
+{
+	struct err e = ERR_INIT;
+	int rc = open_endpoint(t, who, &e);
+
+	fabric_library.freeinfo(who);
+	return rc ? rc : fi_accept(t->ep, t->peer_token.bytes, TOKEN_BYTES);
+}
+
+/* Whoever calls and does not present the token is turned away, and does not delay the other side. */
+static int accept_peer(struct fabric *t)
+{
+	const int64_t deadline_ms = monotonic_ms() + TOKEN_PATIENCE_MS;
+	struct cm_event event;
+	uint32_t kind = 0;
+	int rc = 0;
+
+	while (!rc) {
+		const ssize_t n = next_event(t, deadline_ms, &kind, &event);
+
+		if (n == -FI_EAVAIL)
+			rc = own_error(t);
+		else if (n < 0)
+			rc = n == -FI_EAGAIN ? -FI_ETIMEDOUT : (int)n;
+		else if (kind == FI_CONNREQ && !t->ep && presents(t, &event, n))
+			rc = admit(t, event.entry.info);
+		else if (kind == FI_CONNREQ)
+			turn_away(t, event.entry.info);
+		else if (t->ep && event.entry.fid == &t->ep->fid)
+			rc = kind == FI_CONNECTED ? 1 : -FI_ECONNREFUSED;
+	}
+	return rc > 0 ? 0 : rc;
+}
+
+static int await_answer(struct fabric *t)
+{
+	struct cm_event event;
+	uint32_t kind = 0;
+	const ssize_t n = next_event(t, monotonic_ms() + TOKEN_PATIENCE_MS, &kind, &event);
+	int rc;
+
+	if (n == -FI_EAVAIL) {
+		rc = own_error(t);
+		return rc ? rc : -FI_ECONNREFUSED;
 	}
 	if (n < 0)
-		return fabric_complain(n == -FI_EAGAIN ? -FI_ETIMEDOUT : n, "connect to the other side", e);
-	return event == wanted ? 0 : fabric_complain(-FI_ECONNREFUSED, "connect to the other side", e);
+		return n == -FI_EAGAIN ? -FI_ETIMEDOUT : (int)n;
+	if (kind != FI_CONNECTED)
+		return -FI_ECONNREFUSED;
+	return presents(t, &event, n) ? 0 : -FI_EPERM;
 }
 
-static int accept_peer(struct fabric *t, struct err *e)
-{
-	struct fi_eq_cm_entry entry;
-	int rc = await_event(t, FI_CONNREQ, &entry, e);
-
-	if (rc)
-		return rc;
-	rc = open_endpoint(t, entry.info, e);
-	fabric_library.freeinfo(entry.info);
-	if (rc)
-		return rc;
-	rc = fi_accept(t->ep, NULL, 0);
-	return rc ? fabric_complain(rc, "accept the other side", e) : 0;
-}
-
-static int connect_to_peer(struct fabric *t, const void *address, size_t size, struct err *e)
+static int call_peer(struct fabric *t, const void *address, size_t size, struct err *e)
 {
 	int rc;
 
@@ -723,19 +834,24 @@ static int connect_to_peer(struct fabric *t, const void *address, size_t size, s
 	memcpy(t->info->dest_addr, address, size);
 	t->info->dest_addrlen = size;
 	rc = open_endpoint(t, t->info, e);
-
 	if (rc)
 		return rc;
-	rc = fi_connect(t->ep, address, NULL, 0);
+	rc = fi_connect(t->ep, address, t->peer_token.bytes, TOKEN_BYTES);
+	if (!rc)
+		rc = await_answer(t);
 	return rc ? fabric_complain(rc, "connect to the other side", e) : 0;
 }
 
 static int make_connection(struct fabric *t, const void *address, size_t size, struct err *e)
 {
-	struct fi_eq_cm_entry entry;
-	int rc = t->is_sink ? accept_peer(t, e) : connect_to_peer(t, address, size, e);
+	int rc;
 
-	return rc ? rc : await_event(t, FI_CONNECTED, &entry, e);
+	if (!t->is_sink)
+		return call_peer(t, address, size, e);
+	rc = accept_peer(t);
+	CLOSE(t->listener);
+	t->listener = NULL;
+	return rc ? fabric_complain(rc, "accept the other side", e) : 0;
 }
 
 static int learn_peer(struct fabric *t, const void *address, struct err *e)
@@ -754,14 +870,53 @@ static int fabric_greet(void *transport)
 	return fabric_is_one_sided(t) ? fabric_write_word(t, window_greeting(&t->window)) : fabric_post_try(t, 0, true);
 }
 
+/* Datagrams may be lost, as strangers can fill the queue. So sides greet each other again and again, and say by the number
+ * whether they have been greeted: a side that hears so knows that both have. */
+enum { GREETING_PENDING, GREETING_RECEIVED };
+
+static int greet_again(struct fabric *t)
+{
+	const int64_t now_ms = monotonic_ms();
+	const int rc = now_ms < t->next_greeting_ms ? 0 : fabric_post_try(t, t->is_greeted, true);
+
+	if (rc > 0)
+		t->next_greeting_ms = now_ms + GREETING_MS;
+	return rc < 0 ? rc : 0;
+}
+
+static int take_greetings(struct fabric *t)
+{
+	uint64_t before;
+	uint32_t seq;
+	int rc;
+
+	do {
+		before = t->strangers;
+		rc = fabric_poll_recv(t, &seq);
+		t->is_greeted |= rc > 0;
+	} while (t->strangers != before || (rc > 0 && seq == GREETING_PENDING));
+	return rc ? rc : greet_again(t);
+}
+
+/* The other side may still wait for one. */
+static void greet_last(struct fabric *t)
+{
+	for (int i = 0; i < LAST_GREETINGS; i++) {
+		fabric_post(t, GREETING_RECEIVED, true);
+		usleep(1000);
+	}
+}
+
 static int fabric_be_greeted(void *transport)
 {
 	struct fabric *t = transport;
 	uint32_t seq;
 
+	if (t->is_datagram)
+		return take_greetings(t);
 	if (!fabric_is_one_sided(t))
 		return fabric_poll_recv(t, &seq);
-	return __atomic_load_n(window_greeted(&t->window), __ATOMIC_ACQUIRE) ? 1 : fabric_progress(t);
+	return window_is_greeted(&t->window, token_word(&t->token)) ? 1 : fabric_progress(t);
 }
 
 /* The greeting's memory is registered with the slots, and its completion is awaited. */
@@ -776,7 +931,11 @@ static int fabric_meet(struct fabric *t, struct err *e)
 	t->inject = 0;
 	t->send_desc = t->slot_desc;
 	rc = frames_meet(&t->frames, greeting, fabric_greet, fabric_be_greeted, t);
+	t->frames.out = greeting;
+	if (!rc && t->is_datagram)
+		greet_last(t);
 	t->frames.out = next;
+	t->frames.is_sent = false;
 	t->is_sending = false;
 	t->send_desc = desc;
 	t->inject = inject;
@@ -807,14 +966,26 @@ static int fabric_connect(struct transport *transport, const json_t *peer, struc
 
 	if (rc)
 		return rc;
-	if (lane_read_address(json_object_get(peer, "name"), address, sizeof(address)) && !(t->connects && t->is_sink))
-		return err_set(e, -EPROTO, STATUS_FAILED, "the peer's address", NULL, "has no valid name");
+	if ((lane_read_address(json_object_get(peer, "name"), address, sizeof(address)) &&
+	     !(t->connects && t->is_sink)) ||
+	    !token_read(json_string_value(json_object_get(peer, "token")), &t->peer_token))
+		return err_set(e, -EPROTO, STATUS_FAILED, "the peer's address", NULL, "has no valid name and token");
+	t->peer_badge = badge_of(t, &t->peer_token);
+	if (fabric_is_one_sided(t))
+		window_present(&t->window, token_word(&t->peer_token));
 	rc = fabric_is_one_sided(t) ? fabric_reach_window(t, peer, e) : 0;
 	if (rc)
 		return rc;
 	size = json_string_length(json_object_get(peer, "name")) / 2;
 	rc = t->connects ? make_connection(t, address, size, e) : learn_peer(t, address, e);
-	return rc ? rc : fabric_meet(t, e);
+	if (!rc)
+		rc = fabric_meet(t, e);
+	if (rc)
+		return rc;
+	if (fabric_is_one_sided(t))
+		window_met(&t->window);
+	lane_admit_no_more();
+	return 0;
 }
 
 /* --- after connecting --- */
@@ -867,6 +1038,7 @@ static json_t *fabric_counters(struct transport *transport)
 	json_t *counters = frames_counters(&t->frames);
 
 	lane_count(counters, t->lane);
+	json_object_set_new(counters, "stranger_messages", json_integer((json_int_t)t->strangers));
 	return counters;
 }
 

@@ -5,6 +5,10 @@
  *
  * A message arrives in a slot of a ring, which is posted as a receive, and posted again after its message was released.
  *
+ * Anybody who reaches an endpoint without connections may send it messages. So they carry a part of the receiver's token, its
+ * badge: as the tag, or as the data beside a message (FI_REMOTE_CQ_DATA); where a provider has no room for that, it says who
+ * has sent them (FI_SOURCE). Connected endpoints present their tokens when they connect.
+ *
  * One-sided: each side registers a window, and the other works on it by writes, reads or atomics. In round trips the owner
  * watches its window. A provider may need the other side to call it, so a passive side does (fabric_serve).
  */
@@ -24,6 +28,7 @@
 #include "measure/transports/frames.h"
 #include "measure/transports/loaded_library.h"
 #include "measure/transports/remote_window.h"
+#include "measure/transports/token.h"
 
 #define TRANSPORT_POST_IS_A_SYSCALL
 #define TRANSPORT_POST_WAITS 1
@@ -43,16 +48,19 @@ extern struct fabric_functions {
 	FABRIC_FUNCTIONS(LOADED_FIELD)
 } fabric_library;
 
-#define FABRIC_TAG     1
 #define FABRIC_LANE    128
 #define FABRIC_AT_ONCE 4 /* completions */
+
+/* How the other side's messages are told from those of strangers. */
+enum fabric_badge { FABRIC_CONNECTED, FABRIC_BY_TAG, FABRIC_BY_DATA, FABRIC_BY_SOURCE };
 
 struct fabric_slot {
 	struct fi_context2
 	    context;   /* the library's while it is posted, if it wants that; first, as completions name it */
 	char *data;    /* begins with the number, like frames.in */
 	size_t length; /* bytes that came */
-	bool is_full;  /* a message is complete in it; of a one-sided operation: it is complete */
+	uint64_t badge;
+	bool is_full; /* a message is complete in it; of a one-sided operation: it is complete */
 };
 
 struct fabric {
@@ -63,6 +71,8 @@ struct fabric {
 	fi_addr_t peer;
 	size_t inject; /* posts of so many bytes are copied by the library, and complete when they return */
 	enum fabric_api api;
+	enum fabric_badge badge_is;
+	uint64_t badge, peer_badge;	   /* of this side's token, and of the other's */
 	bool is_sending, is_pending;	   /* post_try: a send has begun; its completion has not come */
 	void *send_desc, *slot_desc;	   /* of registered memory; NULL: the provider needs none */
 	struct fabric_slot *slots, *taken; /* taken: the slot of the message received last */
@@ -73,8 +83,11 @@ struct fabric {
 	struct fid_mr *window_mr;
 	void *window_desc;
 	struct memory slot_memory;
-	int fd; /* for waiting; -1: none */
-	bool is_sink, connects;
+	struct token token, peer_token;
+	uint64_t strangers; /* messages of others, which were dropped */
+	int fd;		    /* for waiting; -1: none */
+	bool is_sink, connects, is_datagram, is_greeted;
+	int64_t next_greeting_ms; /* datagrams */
 	struct fi_info *info;
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
@@ -96,9 +109,9 @@ FRAMES_BUFFERS(fabric)
 
 /* Cold: an operation failed; records why, and returns a negative errno. */
 int fabric_note(struct fabric *t, ssize_t rc, const char *operation);
-int fabric_note_completion(struct fabric *t, ssize_t rc);
+int fabric_note_completion(struct fabric *t, ssize_t rc); /* 0: of a stranger's message */
 
-/* Cold: a message has another size than those of the point. */
+/* Cold: a message has another size than those of the point, or another sender. 0: it was dropped. */
 int fabric_recv_other(struct fabric *t);
 
 int fabric_wait_recv(struct fabric *t);
@@ -124,7 +137,7 @@ static inline int fabric_poll_send(struct fabric *t, uint32_t *seq)
 	return frames_unlikely(fabric_is_one_sided(t)) ? fabric_poll_remote(t, seq) : frames_poll_send(&t->frames, seq);
 }
 
-static inline void fabric_take(struct fabric *t, const struct fi_cq_msg_entry *done)
+static inline void fabric_take(struct fabric *t, const struct fi_cq_data_entry *done, fi_addr_t source)
 {
 	struct fabric_slot *slot = done->op_context;
 
@@ -133,21 +146,30 @@ static inline void fabric_take(struct fabric *t, const struct fi_cq_msg_entry *d
 		return;
 	}
 	slot->length = done->len;
+	if (t->badge_is == FABRIC_BY_DATA)
+		slot->badge = done->flags & FI_REMOTE_CQ_DATA ? done->data : 0;
+	else if (t->badge_is == FABRIC_BY_SOURCE)
+		slot->badge = source == t->peer ? t->badge : 0;
+	else
+		slot->badge = t->badge;
 	slot->is_full = true;
 }
 
 /* Let the library work, and take what is complete. 0, or a negative errno. */
 static inline int fabric_progress(struct fabric *t)
 {
-	struct fi_cq_msg_entry done[FABRIC_AT_ONCE];
-	const ssize_t n = fi_cq_read(t->cq, done, FABRIC_AT_ONCE);
+	struct fi_cq_data_entry done[FABRIC_AT_ONCE];
+	fi_addr_t source[FABRIC_AT_ONCE] = {0};
+	const ssize_t n = frames_unlikely(t->badge_is == FABRIC_BY_SOURCE)
+			      ? fi_cq_readfrom(t->cq, done, FABRIC_AT_ONCE, source)
+			      : fi_cq_read(t->cq, done, FABRIC_AT_ONCE);
 
 	if (n == -FI_EAGAIN)
 		return t->frames.fault.rc;
 	if (frames_unlikely(n < 0))
 		return fabric_note_completion(t, n);
 	for (ssize_t i = 0; i < n; i++)
-		fabric_take(t, &done[i]);
+		fabric_take(t, &done[i], source[i]);
 	return 0;
 }
 
@@ -161,7 +183,9 @@ static inline ssize_t fabric_inject(struct fabric *t)
 {
 	const struct frames *f = &t->frames;
 
-	return t->api == FABRIC_TAGGED ? fi_tinject(t->ep, f->out, f->size, t->peer, FABRIC_TAG)
+	if (t->badge_is == FABRIC_BY_DATA)
+		return fi_injectdata(t->ep, f->out, f->size, t->peer_badge, t->peer);
+	return t->api == FABRIC_TAGGED ? fi_tinject(t->ep, f->out, f->size, t->peer, t->peer_badge)
 				       : fi_inject(t->ep, f->out, f->size, t->peer);
 }
 
@@ -169,8 +193,10 @@ static inline ssize_t fabric_send(struct fabric *t)
 {
 	const struct frames *f = &t->frames;
 
+	if (t->badge_is == FABRIC_BY_DATA)
+		return fi_senddata(t->ep, f->out, f->size, t->send_desc, t->peer_badge, t->peer, &t->sending);
 	return t->api == FABRIC_TAGGED
-		   ? fi_tsend(t->ep, f->out, f->size, t->send_desc, t->peer, FABRIC_TAG, &t->sending)
+		   ? fi_tsend(t->ep, f->out, f->size, t->send_desc, t->peer, t->peer_badge, &t->sending)
 		   : fi_send(t->ep, f->out, f->size, t->send_desc, t->peer, &t->sending);
 }
 
@@ -180,7 +206,7 @@ static inline int fabric_post_slot(struct fabric *t, struct fabric_slot *slot)
 	const size_t size = t->frames.size;
 	const ssize_t rc =
 	    t->api == FABRIC_TAGGED
-		? fi_trecv(t->ep, slot->data, size, t->slot_desc, FI_ADDR_UNSPEC, FABRIC_TAG, 0, &slot->context)
+		? fi_trecv(t->ep, slot->data, size, t->slot_desc, FI_ADDR_UNSPEC, t->badge, 0, &slot->context)
 		: fi_recv(t->ep, slot->data, size, t->slot_desc, FI_ADDR_UNSPEC, &slot->context);
 
 	return frames_unlikely(rc) ? fabric_note(t, rc, "post a receive") : 0;
@@ -253,7 +279,7 @@ static inline int fabric_poll_recv(struct fabric *t, uint32_t *seq)
 	slot->is_full = false;
 	t->head++;
 	t->taken = slot;
-	if (frames_unlikely(slot->length != t->frames.size))
+	if (frames_unlikely(slot->length != t->frames.size || slot->badge != t->badge))
 		return fabric_recv_other(t);
 	t->frames.in = slot->data;
 	return frames_take_number(&t->frames, seq);

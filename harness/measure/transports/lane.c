@@ -1,6 +1,7 @@
 #include "measure/transports/lane.h"
 
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -226,6 +227,36 @@ void lane_count(json_t *counters, const char *lane)
 	sysroot_close(&r);
 	if (w.kind == WITNESS_INTERFACE && !w.interface.is_loopback)
 		interface_count(NET_DEV, &w.interface, "tx_bytes", "rx_bytes", counters);
+}
+
+/* --- strangers --- */
+
+static bool listens_for_tcp(int fd)
+{
+	int listens = 0, protocol = 0;
+	socklen_t size = sizeof(int);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) && listens &&
+	       !getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &size) && protocol == IPPROTO_TCP;
+}
+
+/* A socket that is closed, or shut down, behind a library's back would be its error; one that drops all packets is silent. */
+void lane_admit_no_more(void)
+{
+	struct sock_filter drop = BPF_STMT(BPF_RET | BPF_K, 0);
+	const struct sock_fprog program = {.len = 1, .filter = &drop};
+	struct sysroot r;
+	char **names;
+
+	if (sysroot_open(&r, NULL, NULL))
+		return;
+	if (sysroot_list(&r, "/proc/self/fd", NULL, &names) >= 0) {
+		for (size_t i = 0; names[i]; i++)
+			if (listens_for_tcp(atoi(names[i])))
+				setsockopt(atoi(names[i]), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+		sysroot_names_free(names);
+	}
+	sysroot_close(&r);
 }
 
 /* --- addresses --- */

@@ -34,6 +34,9 @@ bool lane_is_memory(const char *lane);
  * none; and the witness's bytes on the wire. */
 void lane_count(json_t *counters, const char *lane);
 
+/* A library listens by itself, and takes everybody's calls. From now on the kernel answers none: both sides have met. */
+void lane_admit_no_more(void);
+
 /* The library's address of an endpoint, as hexadecimal digits (new reference), and back: all of it must fit, or -EPROTO. */
 json_t *lane_address(const void *bytes, size_t size);
 int lane_read_address(const json_t *text, unsigned char *bytes, size_t most);

@@ -94,7 +94,6 @@ void window_open(struct window *w, void *memory, const struct transport_config *
 	w->own = first + w->target.count * stride;
 	w->awaited = first;
 	memset(memory, 0, window_bytes(config));
-	*window_greeting(w) = 1;
 }
 
 static char *after_places(const struct window *w, char *first)
@@ -115,6 +114,23 @@ uint64_t *window_greeted(const struct window *w)
 uint64_t window_remote_greeted(const struct window *w)
 {
 	return w->remote + (uint64_t)((char *)window_greeted(w) - w->target.first);
+}
+
+void window_present(const struct window *w, uint64_t theirs)
+{
+	*window_greeting(w) = theirs;
+}
+
+bool window_is_greeted(const struct window *w, uint64_t ours)
+{
+	return __atomic_load_n(window_greeted(w), __ATOMIC_ACQUIRE) == ours;
+}
+
+/* The other side says the next word when the coordinator knows that this one has met it. */
+void window_met(const struct window *w)
+{
+	*window_greeting(w) = 1;
+	__atomic_store_n(window_greeted(w), 1, __ATOMIC_RELEASE);
 }
 
 /* --- a repetition ends --- */

@@ -59,11 +59,15 @@ void window_reach(struct window *w, uint64_t base);
 /* Before a repetition. */
 void window_prepare(struct window *w, const struct transport_config *config);
 
-/* A word with which each side greets the other: where it is sent from, where it arrives, and where that is at the other
- * side. It is not 0. */
+/* A word with which each side greets the other: where it is sent from, where it arrives, and where that is
+ * at the other side. It is one of
+ * the other side's token, `theirs`, until both have met; then it is 1. */
 uint64_t *window_greeting(const struct window *w);
 uint64_t *window_greeted(const struct window *w);
 uint64_t window_remote_greeted(const struct window *w);
+void window_present(const struct window *w, uint64_t theirs);
+bool window_is_greeted(const struct window *w, uint64_t ours);
+void window_met(const struct window *w);
 
 /* Calls of a library, with its transport: make progress (0); send a word of the window to where the other side is greeted, and
  * see it arrive (1; 0: call it again); or just send it (1; 0: not now). Or a negative errno. */

@@ -30,6 +30,14 @@ bool token_read(const char *text, struct token *t)
 	return true;
 }
 
+uint64_t token_word(const struct token *t)
+{
+	uint64_t word;
+
+	memcpy(&word, t->bytes, sizeof(word));
+	return word;
+}
+
 bool token_is(const struct token *t, const void *bytes)
 {
 	const unsigned char *said = bytes;

@@ -30,6 +30,9 @@ char *token_text(const struct token *t, char text[TOKEN_TEXT]);
 /* Parse what token_text() has written; false if it is something else or NULL. */
 bool token_read(const char *text, struct token *t);
 
+/* Its first 8 bytes, for what has room for no more. */
+uint64_t token_word(const struct token *t);
+
 /* Are these bytes the token? Runs in constant time. */
 bool token_is(const struct token *t, const void *bytes);
 

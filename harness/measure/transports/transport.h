@@ -183,7 +183,7 @@ struct transport_ops {
 	bool registers_memory;	   /* TRANSPORT_REGISTERS */
 	bool stamps_stages;	   /* TRANSPORT_STAGES: read_clock() and device_stamps are the kernel's */
 	bool answers_differ;	   /* transport_config.answer is supported */
-	bool shares_files;	   /* files that one thread opens or closes are used by others: the library has its own, or
+	bool shares_files; /* files that one thread opens or closes are used by others: the library has its own, or
 				      connections come while a thread measures */
 	struct transport_typical typical;
 

@@ -161,7 +161,7 @@ static int post_tagged(struct ucx *t, struct ucx_slot *slot)
 	void *request;
 
 	t->receive.user_data = slot;
-	request = ucx_library.tag_recv_nbx(t->worker, slot->data, t->frames.size, UCX_ID, UINT64_MAX, &t->receive);
+	request = ucx_library.tag_recv_nbx(t->worker, slot->data, t->frames.size, t->badge, UINT64_MAX, &t->receive);
 	if (!request)
 		received(slot, UCS_OK, t->received.length);
 	else if (!UCS_PTR_IS_ERR(request))
@@ -236,14 +236,21 @@ void ucx_take_kept(struct ucx *t)
 	}
 }
 
+static bool is_of_peer(const struct ucx *t, const void *header, size_t header_length)
+{
+	return header_length == sizeof(t->badge) && !memcmp(header, &t->badge, sizeof(t->badge));
+}
+
 static ucs_status_t on_active(void *arg, const void *header, size_t header_length, void *data, size_t length,
 			      const ucp_am_recv_param_t *param)
 {
 	struct ucx *t = arg;
 	struct ucx_slot *slot = &t->slots[t->tail & t->mask];
 
-	(void)header;
-	(void)header_length;
+	if (frames_unlikely(!is_of_peer(t, header, header_length))) {
+		t->strangers++;
+		return UCS_OK;
+	}
 	/* The message in the slot before the head may still be read. */
 	if (frames_unlikely(t->tail - t->head >= t->mask || t->kept || length != t->frames.size))
 		return keep_message(t, data, length, param);
@@ -254,6 +261,27 @@ static ucs_status_t on_active(void *arg, const void *header, size_t header_lengt
 	slot->length = length;
 	slot->is_full = true;
 	return UCS_OK;
+}
+
+/* Tagged messages that nobody will receive; their bytes are left where they are. */
+void ucx_drop_strangers(struct ucx *t)
+{
+	static const ucp_request_param_t plain = {.op_attr_mask = 0};
+	ucp_tag_recv_info_t info;
+	ucp_tag_message_h message;
+
+	while (t->api == UCX_TAG && ucx_library.tag_probe_nb(t->worker, 0, 0, 0, &info) &&
+	       info.sender_tag != t->badge) {
+		void *request;
+
+		message = ucx_library.tag_probe_nb(t->worker, info.sender_tag, UINT64_MAX, 1, &info);
+		if (!message)
+			break;
+		request = ucx_library.tag_msg_recv_nbx(t->worker, NULL, 0, message, &plain);
+		if (request && !UCS_PTR_IS_ERR(request))
+			ucx_library.request_free(request);
+		t->strangers++;
+	}
 }
 
 int ucx_recv_other(struct ucx *t)
@@ -613,17 +641,18 @@ static int make_worker(struct ucx *t, bool sleeps, struct err *e)
 	return status == UCS_OK ? 0 : ucx_complain(status, "prepare the worker", e);
 }
 
-/* {"worker": hexadecimal digits} */
+/* {"worker": hexadecimal digits, "token": …} */
 static int ucx_describe(const struct ucx *t, json_t **address, struct err *e)
 {
+	char token[TOKEN_TEXT];
 	ucp_address_t *bytes;
 	size_t size;
 	ucs_status_t status = ucx_library.worker_get_address(t->worker, &bytes, &size);
 
 	if (status != UCS_OK)
 		return ucx_complain(status, "get the worker's address", e);
-	*address =
-	    json_pack("{s:o, s:s}", "worker", lane_address(bytes, size), "library", ucx_library.get_version_string());
+	*address = json_pack("{s:o, s:s, s:s}", "worker", lane_address(bytes, size), "token",
+			     token_text(&t->token, token), "library", ucx_library.get_version_string());
 	ucx_library.worker_release_address(t->worker, bytes);
 	return ucx_is_one_sided(t) ? describe_window(t, *address, e) : 0;
 }
@@ -644,6 +673,8 @@ static void ucx_close(struct transport *transport)
 {
 	struct ucx *t = ucx_of(transport);
 
+	if (t->worker)
+		ucx_drop_strangers(t);
 	cancel_receives(t);
 	if (t->rkey)
 		ucx_library.rkey_destroy(t->rkey);
@@ -681,6 +712,9 @@ static int ucx_open(const struct transport_config *config, const void *settings,
 	if (strcmp(s->lane, "any") != 0)
 		snprintf(t->expected, sizeof(t->expected), "%s", s->lane);
 	rc = ucx_load(e);
+	if (!rc)
+		rc = token_draw(&t->token, e);
+	t->badge = token_word(&t->token);
 	frames_begin(&t->frames, config);
 	if (!rc && !ucx_is_one_sided(t))
 		rc = make_slots(t, config, e);
@@ -785,7 +819,7 @@ static int ucx_be_greeted(void *transport)
 		t->is_greeted = rc > 0;
 		return rc;
 	}
-	return __atomic_load_n(window_greeted(&t->window), __ATOMIC_ACQUIRE) ? 1 : ucx_serve(t);
+	return window_is_greeted(&t->window, t->badge) ? 1 : ucx_serve(t);
 }
 
 static int greet_nobody(void *transport)
@@ -815,6 +849,51 @@ static int ucx_meet(struct ucx *t, int (*greet)(void *), struct err *e)
 	return 0;
 }
 
+/* --- a stream: both sides present themselves before the first message --- */
+
+static int present_token(void *transport)
+{
+	struct ucx *t = transport;
+	void *request;
+
+	if (t->is_waiting)
+		return ucx_post_later(t);
+	request = ucx_library.stream_send_nbx(t->ep, t->peer_token.bytes, TOKEN_BYTES, &plain);
+	return request ? ucx_send_later(t, request) : ucx_send_flush(t);
+}
+
+static int take_token(void *transport)
+{
+	static const ucp_request_param_t whole = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+						  .flags = UCP_STREAM_RECV_FLAG_WAITALL};
+	struct ucx *t = transport;
+	size_t length = 0;
+	int rc = 1;
+
+	if (!t->flush)
+		t->flush = ucx_library.stream_recv_nbx(t->ep, t->said.bytes, TOKEN_BYTES, &length, &whole);
+	if (UCS_PTR_IS_ERR(t->flush)) {
+		const ucs_status_t status = UCS_PTR_STATUS(t->flush);
+
+		t->flush = NULL;
+		return note(t, status, "receive the other side's token");
+	}
+	if (t->flush)
+		rc = settle_request(t, &t->flush, "receive the other side's token");
+	return rc <= 0 ? rc : token_is(&t->token, t->said.bytes) ? 1 : -EPERM;
+}
+
+static int exchange_tokens(struct ucx *t, struct err *e)
+{
+	char *next = t->frames.out;
+	const int rc = frames_meet(&t->frames, NULL, present_token, take_token, t);
+
+	t->frames.out = next;
+	if (!rc)
+		return 0;
+	return t->frames.fault.rc ? frames_failure(&t->frames, "ucx", e) : complain_of_meeting(rc, e);
+}
+
 /* Sides that connect at the same moment make two connections over tcp, of which UCX 1.13 drops one; now and then it aborted
  * over a socket that was closed by then. A stream is received by one's own endpoint, so its sink cannot wait. */
 static bool connects_second(const struct ucx *t)
@@ -828,11 +907,17 @@ static int ucx_connect(struct transport *transport, const json_t *peer, struct e
 	unsigned char address[ADDRESS_MOST];
 	int rc;
 
-	if (lane_read_address(json_object_get(peer, "worker"), address, sizeof(address)))
-		return err_set(e, -EPROTO, STATUS_FAILED, "the peer's address", NULL, "has no valid worker");
+	if (lane_read_address(json_object_get(peer, "worker"), address, sizeof(address)) ||
+	    !token_read(json_string_value(json_object_get(peer, "token")), &t->peer_token))
+		return err_set(e, -EPROTO, STATUS_FAILED, "the peer's address", NULL, "has no valid worker and token");
+	t->peer_badge = token_word(&t->peer_token);
+	if (ucx_is_one_sided(t))
+		window_present(&t->window, t->peer_badge);
 	rc = connects_second(t) ? ucx_meet(t, greet_nobody, e) : 0;
 	if (!rc)
 		rc = make_endpoint(t, address, e);
+	if (!rc && t->api == UCX_STREAM)
+		rc = exchange_tokens(t, e);
 	for (uint32_t i = 0; !rc && t->api == UCX_STREAM && i <= t->mask; i++)
 		if (ucx_post_slot(t, &t->slots[i]))
 			rc = frames_failure(&t->frames, "ucx", e);
@@ -840,9 +925,13 @@ static int ucx_connect(struct transport *transport, const json_t *peer, struct e
 		rc = reach_window(t, peer, e);
 	if (!rc)
 		rc = ucx_meet(t, ucx_greet, e);
-	if (!rc)
-		learn_lanes(t);
-	return rc;
+	if (rc)
+		return rc;
+	if (ucx_is_one_sided(t))
+		window_met(&t->window);
+	lane_admit_no_more();
+	learn_lanes(t);
+	return 0;
 }
 
 /* --- after connecting --- */
@@ -866,6 +955,7 @@ static void ucx_idle(struct transport *transport)
 	struct ucx *t = ucx_of(transport);
 
 	ucx_serve(t);
+	ucx_drop_strangers(t);
 	t->is_armed = false;
 }
 
@@ -892,6 +982,7 @@ static json_t *ucx_counters(struct transport *transport)
 	json_t *counters = frames_counters(&t->frames);
 
 	lane_count(counters, t->lane);
+	json_object_set_new(counters, "stranger_messages", json_integer((json_int_t)t->strangers));
 	return counters;
 }
 

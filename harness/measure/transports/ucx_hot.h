@@ -7,6 +7,9 @@
  * posted again after its message was released. Active messages: the library calls back, and the next
  * free slot takes the message.
  *
+ * Anybody who reaches a worker may send it messages. So tagged and active ones carry 8 bytes of the receiver's token: as
+ * the tag, or as the user's header. A stream belongs to its endpoint, which presents the token first.
+ *
  * One-sided: each side maps a window, and the other works on it by puts, gets or atomics. In round trips the owner watches
  * its window. Where nobody does, a get or an atomic is complete when its data have come, a put when a flush says that it
  * has reached the other side. UCX may need the other side to call it, so a passive side does (ucx_serve).
@@ -19,6 +22,7 @@
 #include "measure/transports/frames.h"
 #include "measure/transports/loaded_library.h"
 #include "measure/transports/remote_window.h"
+#include "measure/transports/token.h"
 #include "measure/transports/ucx_settings.h"
 
 #define TRANSPORT_POST_WAITS 1
@@ -45,6 +49,8 @@
 	X(ucp, am_recv_data_nbx)                                                                                       \
 	X(ucp, tag_send_nbx)                                                                                           \
 	X(ucp, tag_recv_nbx)                                                                                           \
+	X(ucp, tag_probe_nb)                                                                                           \
+	X(ucp, tag_msg_recv_nbx)                                                                                       \
 	X(ucp, stream_send_nbx)                                                                                        \
 	X(ucp, stream_recv_nbx)                                                                                        \
 	X(ucp, mem_map)                                                                                                \
@@ -69,7 +75,7 @@ extern struct ucx_functions {
 	UCX_FUNCTIONS(LOADED_FIELD)
 } ucx_library;
 
-#define UCX_ID	 1 /* of our active messages; also the tag */
+#define UCX_ID	 1 /* of our active messages */
 #define UCX_LANE 128
 
 struct ucx_slot {
@@ -89,10 +95,12 @@ struct ucx {
 	ucp_worker_h worker;
 	ucp_ep_h ep;
 	enum ucx_api api;
-	bool puts_at_once;		/* a put that is watched: its turn need not follow by itself */
-	bool flushes;			/* the lane keeps what its socket did not take, so posts flush it */
-	bool is_waiting;		/* post_try: `pending` is not complete */
-	void *pending;			/* a send that is not complete, or NULL */
+	uint64_t badge,
+	    peer_badge;	   /* of this side's token, and of the other's: the tag, or the header, of each message */
+	bool puts_at_once; /* a put that is watched: its turn need not follow by itself */
+	bool flushes;	   /* the lane keeps what its socket did not take, so posts flush it */
+	bool is_waiting;   /* post_try: `pending` is not complete */
+	void *pending;	   /* a send that is not complete, or NULL */
 	struct ucx_slot *slots, *taken; /* taken: the slot of the message received last */
 	ucp_request_param_t receive;	/* of tagged messages, apart from the slot */
 	ucp_tag_recv_info_t received;
@@ -105,9 +113,12 @@ struct ucx {
 	void **requests;	/* of gets and atomics, in turn; NULL: complete */
 	void *flush;		/* of puts, or NULL; it covers the first `flushed` ones */
 	uint32_t flushed, seen; /* seen: puts that were posted when their completion was last asked for */
-	int fd;			/* for waiting; -1: none */
-	bool is_armed;		/* it reports what comes from now on */
-	bool is_greeted;	/* two-sided: by the other side's first message */
+	struct token token, peer_token;
+	struct token said;			    /* over a stream: by the other side, which presents itself by it */
+	uint64_t strangers;			    /* messages of others, which were dropped */
+	int fd;					    /* for waiting; -1: none */
+	bool is_armed;				    /* it reports what comes from now on */
+	bool is_greeted;			    /* two-sided: by the other side's first message */
 	char lane[UCX_LANE], expected[OPT_STR_MAX]; /* "posix/memory"; "" if anything is expected */
 	json_t *lanes, *environment;
 	struct transport_config config;
@@ -127,6 +138,9 @@ int ucx_send_flush(struct ucx *t);
 
 /* Cold: a message has another size than those of the point. */
 int ucx_recv_other(struct ucx *t);
+
+/* Cold: drop what others have sent, as far as the library keeps it. */
+void ucx_drop_strangers(struct ucx *t);
 
 /* Cold: slots became free. */
 void ucx_take_kept(struct ucx *t);
@@ -184,8 +198,9 @@ static inline void *ucx_send(struct ucx *t)
 
 	if (frames_unlikely(t->api == UCX_STREAM))
 		return ucx_library.stream_send_nbx(t->ep, f->out, f->size, &plain);
-	return t->api == UCX_TAG ? ucx_library.tag_send_nbx(t->ep, f->out, f->size, UCX_ID, &plain)
-				 : ucx_library.am_send_nbx(t->ep, UCX_ID, NULL, 0, f->out, f->size, &plain);
+	return t->api == UCX_TAG ? ucx_library.tag_send_nbx(t->ep, f->out, f->size, t->peer_badge, &plain)
+				 : ucx_library.am_send_nbx(t->ep, UCX_ID, &t->peer_badge, sizeof(t->peer_badge), f->out,
+							   f->size, &plain);
 }
 
 /* A watched put at once. What is not needed to send it is done afterwards. */
