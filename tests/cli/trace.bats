@@ -322,6 +322,82 @@ ask() {
 	assert_eq "$(latency n)" 20
 }
 
+@test "debug symbols are found by the name that the binary tells, if they are its own" {
+	needs_tracefs
+	cp traced linked
+	objcopy --only-keep-debug linked linked.symbols
+	strip -s linked
+	objcopy --add-gnu-debuglink=linked.symbols linked
+	objcopy --remove-section .note.gnu.build-id linked
+	mkdir .debug
+	mv linked.symbols .debug
+	trace --explain no --from ./linked:serve --to ./linked:serve%return -- ./linked 20 none
+	echo "$output"
+	assert_eq "$(latency n)" 20
+	assert_contains "$output" "(build ID none)"
+	# Those of another build have other addresses.
+	echo >>.debug/linked.symbols
+	trace --explain no --from ./linked:serve --to ./linked:serve%return -- ./linked 20 none
+	assert_eq "$status" 2
+	assert_contains "$output" "has no function 'serve'"
+}
+
+# bats test_tags=long
+@test "the file that the process runs is probed, whatever its path is now, and the message says which" {
+	needs_tracefs
+	local id odd="a b:c#d" root=$T/root
+	id=$(readelf -n traced | sed -n 's/.*Build ID: //p')
+	serving() { # RUN LEAST: that was the running program's
+		echo "$output"
+		[ "$status" -eq 0 ]
+		[ "$(latency n)" -ge "$1" ]
+	}
+	# A path with a blank, a colon, and what begins a comment.
+	mkdir "$odd"
+	cp traced "$odd/traced:1"
+	trace --explain no --from "./$odd/traced:1:serve" --to "./$odd/traced:1:serve%return" -- "./$odd/traced:1" 20 none
+	serving 20
+	assert_contains "$output" "kblat: probes are in $T/$odd/traced:1 (build ID $id)"
+	# Replaced since it was started, by a file in which the function is elsewhere, or which is none at all.
+	cp traced upgraded
+	./upgraded 100000 none 3>&- &
+	program=$!
+	until [ "$(cat "/proc/$program/task"/*/comm | grep -c holder)" = 1 ]; do sleep 0.05; done # it serves
+	cp /bin/true new
+	mv new upgraded
+	for name in ./upgraded "$T/upgraded" upgraded "/proc/$program/exe"; do
+		trace --explain no --pid "$program" --for 1s --from "$name:serve" --to "$name:serve%return"
+		serving 10
+		assert_contains "$output" "kblat: probes are in $T/upgraded (build ID $id), which process $program runs"
+	done
+	kill -9 "$program"
+	wait "$program" || true
+	# In a file system of its own (a container), by the path in there; the same path here is another file.
+	mkdir -p "$root/srv" "$T/srv"
+	cp traced "$root/srv/traced"
+	ln -s traced "$root/srv/current"
+	while read -r library; do
+		mkdir -p "$root/${library%/*}"
+		cp "$library" "$root/$library"
+	done < <(ldd traced | grep -o '/[^ ]*')
+	chroot "$root" /srv/traced 100000 none 3>&- &
+	program=$!
+	until [ "$(cat "/proc/$program/task"/*/comm | grep -c holder)" = 1 ]; do sleep 0.05; done
+	for name in /srv/traced /srv/current traced "$root/srv/traced" "/proc/$program/root/srv/traced"; do
+		trace --explain no --pid "$program" --for 1s --from "$name:serve" --to "$name:serve%return"
+		serving 10
+		assert_contains "$output" "(build ID $id), which process $program runs"
+	done
+	# What it does not run is said.
+	trace --explain no --pid "$program" --for 100ms --from ./usdt-none:serve --to ./usdt-none:serve%return
+	assert_eq "$status" 2
+	trace --explain no --pid "$program" --for 100ms --from ./traced:serve --to ./traced:serve%return
+	assert_contains "$output" "kblat: probes are in $T/traced (build ID $id), which process $program does not run now"
+	assert_contains "$output" "no request was seen"
+	kill -9 "$program"
+	wait "$program" || true
+}
+
 @test "of events that did not fit into the buffers, the number is said, and what happened then is not known" {
 	needs_tracefs
 	trace --buffer 64KiB --stamps -- "${first[@]}" ./traced 400
@@ -815,7 +891,7 @@ share() {
 	cc -O1 dies.c -o dies
 	dies_by() {
 		assert_eq "$status" 1
-		assert_contains "$(grep '^kblat: ' <<<"$output" | sed -n 2p)" "kblat: the program died by signal $1 ("
+		assert_contains "$(grep '^kblat: ' <<<"$output" | sed -n 3p)" "kblat: the program died by signal $1 ("
 		assert_contains "$output" "while probes were in it"
 		[ "$(latency n)" -gt 10 ]
 	}
@@ -829,14 +905,14 @@ share() {
 	# Whose parent does not ask how it ended.
 	sh -c './dies 6 for long & echo $! >pid; exec sleep 60' 3>&- &
 	parent=$!
-	T_out=$T/err await_run test -s pid
+	until [ -s pid ]; do sleep 0.05; done
 	program=$(cat pid)
 	trace --explain no --from ./dies:serve --to ./dies:serve%return --pid "$program"
 	echo "$output"
 	dies_by 6
 	kill "$parent"
 	# One that kblat ends does not die.
-	trace --explain no --from ./traced:serve --to ./traced:serve%return --for 300ms -- ./traced 100000 none
+	trace --explain no --from ./traced:serve --to ./traced:serve%return --for 2s -- ./traced 100000 none
 	[ "$status" -eq 0 ]
 	# Nobody sees a request of one that dies at once.
 	trace --explain no --from ./dies:serve --to ./dies:serve%return -- sh -c 'kill -6 $$'

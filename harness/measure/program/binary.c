@@ -102,15 +102,18 @@ static int find_address(struct binary *b, const char *name, bool at_return, stru
 						       : binary_sites_of_address(b, address, out, e);
 }
 
-int binary_find(const char *path, const char *name, bool at_return, struct binary_sites *out, struct err *e)
+int binary_find(const struct probed_file *file, const char *name, bool at_return, struct binary_sites *out,
+		struct err *e)
 {
 	struct binary b;
-	int rc = binary_open(path, &b, e);
+	int rc = binary_open(file->fd, file->path, file->root, &b, e);
 
 	*out = (struct binary_sites){.list = NULL};
+	if (!rc)
+		binary_build_id(b.elf, out->build_id);
 	if (!rc && binary_is_patched(&b))
 		rc = err_set(
-		    e, -EINVAL, STATUS_USAGE, path, NULL,
+		    e, -EINVAL, STATUS_USAGE, file->path, NULL,
 		    "has code that is changed when it is loaded (text relocations): probes would execute what is "
 		    "in the file");
 	if (!rc)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "measure/program/binary_file.h"
+#include "measure/program/probed_file.h"
 
 struct err;
 
@@ -56,6 +57,7 @@ struct binary_sites {
 	bool has_frames;  /* they are of a function, whose frame is the same at both ends */
 	bool is_go;	  /* stacks are those of goroutines */
 	enum code_machine machine;
+	char build_id[BINARY_ID];
 };
 
 /* Is it PROVIDER:NAME, rather than a function, such as shop::serve(long)? */
@@ -64,7 +66,8 @@ bool binary_is_usdt(const char *name);
 /* Find where a function begins, or where it ends (`at_return`), with all copies and parts that the compiler made of it; an
  * address (0x…); or all sites of a USDT probe. STATUS_USAGE if there is none of that name, if it was inlined (with the
  * functions into which), if there are several functions, or if it cannot be probed. Free in either case. */
-int binary_find(const char *path, const char *name, bool at_return, struct binary_sites *out, struct err *e);
+int binary_find(const struct probed_file *file, const char *name, bool at_return, struct binary_sites *out,
+		struct err *e);
 void binary_sites_free(struct binary_sites *s);
 
 /* Is the address in one of the function's parts? */
@@ -81,7 +84,7 @@ struct binary_names {
 void binary_names_add(struct binary_names *n, const char *name);
 void binary_names_free(struct binary_names *n);
 
-/* "std::sort(int*)" of "_ZSt4sort…", or NULL; the caller frees. */
+/* "std::sort(int*)" of "_ZSt4sort…", and likewise of Rust, or NULL; the caller frees. */
 char *binary_demangled(const char *name);
 
 /* Is it the function's name, as it is linked or as it is written, with or without its parameters? */

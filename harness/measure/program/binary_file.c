@@ -7,31 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
-
-/* Of a stripped binary, Debian's packages of debug symbols have them below this path, by the build's ID. */
-static char *debug_file(Elf *elf)
-{
-	char id[64] = "";
-
-	for (Elf_Scn *section = NULL; !*id && (section = elf_nextscn(elf, section));) {
-		Elf_Data *data = elf_getdata(section, NULL);
-		GElf_Shdr header;
-		GElf_Nhdr note;
-		size_t name, text;
-
-		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE || !data)
-			continue;
-		for (size_t at = 0; (at = gelf_getnote(data, at, &note, &name, &text)) > 0;)
-			if (note.n_type == NT_GNU_BUILD_ID && note.n_descsz >= 2 && note.n_descsz <= 20)
-				for (size_t i = 0; i < note.n_descsz; i++)
-					snprintf(id + 2 * i, 3, "%02x", ((const uint8_t *)data->d_buf)[text + i]);
-	}
-	return *id ? fs_path("/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2) : NULL;
-}
 
 static Elf_Scn *section_named(Elf *elf, const char *wanted, GElf_Shdr *header)
 {
@@ -44,6 +24,86 @@ static Elf_Scn *section_named(Elf *elf, const char *wanted, GElf_Shdr *header)
 			return section;
 	}
 	return NULL;
+}
+
+void binary_build_id(Elf *elf, char out[BINARY_ID])
+{
+	*out = '\0';
+	for (Elf_Scn *section = NULL; !*out && (section = elf_nextscn(elf, section));) {
+		Elf_Data *data = elf_getdata(section, NULL);
+		GElf_Shdr header;
+		GElf_Nhdr note;
+		size_t name, text;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE || !data)
+			continue;
+		for (size_t at = 0; (at = gelf_getnote(data, at, &note, &name, &text)) > 0;)
+			if (note.n_type == NT_GNU_BUILD_ID && note.n_descsz >= 2 && note.n_descsz <= 20)
+				for (size_t i = 0; i < note.n_descsz; i++)
+					snprintf(out + 2 * i, 3, "%02x", ((const uint8_t *)data->d_buf)[text + i]);
+	}
+}
+
+/* --- files of debug symbols --- */
+
+static int open_debug(char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	free(path);
+	return fd;
+}
+
+/* Does the file have this checksum, as the binary says that its symbols have? */
+static bool has_checksum(int fd, uint32_t wanted)
+{
+	uint8_t block[1 << 16];
+	uLong sum = crc32(0, NULL, 0);
+	ssize_t got;
+
+	for (off_t at = 0; (got = pread(fd, block, sizeof(block), at)) > 0; at += got)
+		sum = crc32(sum, block, (uInt)got);
+	return !got && (uint32_t)sum == wanted;
+}
+
+/* By the name that is in .gnu_debuglink, beside the binary or below /usr/lib/debug; after the name, at a multiple of 4, is
+ * the file's checksum. */
+static int open_linked_debug(const struct binary *b, const char *root)
+{
+	static const char *const places[] = {"%s%.*s/%s", "%s%.*s/.debug/%s", "%s/usr/lib/debug%.*s/%s"};
+	GElf_Shdr header;
+	Elf_Scn *section = section_named(b->elf, ".gnu_debuglink", &header);
+	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+	const char *name = data ? data->d_buf : NULL, *slash = strrchr(b->path, '/');
+	const size_t length = name ? strnlen(name, data->d_size) : 0, at = (length + 4) & ~(size_t)3;
+	uint32_t sum;
+	int fd = -1;
+
+	if (!length || !slash || at + sizeof(sum) > data->d_size || strchr(name, '/'))
+		return -1;
+	memcpy(&sum, name + at, sizeof(sum));
+	for (size_t i = 0; fd < 0 && i < sizeof(places) / sizeof(places[0]); i++) {
+		fd = open_debug(fs_path(places[i], root, (int)(slash - b->path), b->path, name));
+		if (fd >= 0 && !has_checksum(fd, sum)) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	return fd;
+}
+
+/* By the build's ID, as Debian's packages of debug symbols have them; or by the name that the binary tells. */
+static int open_debug_of(const struct binary *b, const char *root)
+{
+	char id[BINARY_ID];
+	int fd = -1;
+
+	binary_build_id(b->elf, id);
+	if (*id)
+		fd = open_debug(fs_path("%s/usr/lib/debug/.build-id/%.2s/%s.debug", root, id, id + 2));
+	if (*id && *root && fd < 0)
+		fd = open_debug(fs_path("/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2));
+	return fd >= 0 ? fd : open_linked_debug(b, root);
 }
 
 static void look_at_machine(struct binary *b)
@@ -76,27 +136,18 @@ void binary_close(struct binary *b)
 	elf_end(b->elf);
 	if (b->debug_fd >= 0)
 		close(b->debug_fd);
-	if (b->fd >= 0)
-		close(b->fd);
 }
 
-int binary_open(const char *path, struct binary *b, struct err *e)
+int binary_open(int fd, const char *path, const char *root, struct binary *b, struct err *e)
 {
-	char *debug;
-
-	/* A FIFO would be waited for. */
-	*b = (struct binary){.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), .debug_fd = -1};
-	if (b->fd < 0)
-		return err_sys(e, -errno, path, "open");
+	*b = (struct binary){.path = path, .fd = fd, .debug_fd = -1};
 	elf_version(EV_CURRENT);
 	b->elf = elf_begin(b->fd, ELF_C_READ, NULL);
 	if (!b->elf || elf_kind(b->elf) != ELF_K_ELF)
 		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "is not a program or library (ELF)");
 	look_at_machine(b);
-	debug = debug_file(b->elf);
-	b->debug_fd = debug ? open(debug, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	b->debug_fd = open_debug_of(b, root);
 	b->debug = b->debug_fd < 0 ? NULL : elf_begin(b->debug_fd, ELF_C_READ, NULL);
-	free(debug);
 	return 0;
 }
 

@@ -32,8 +32,14 @@ struct binary_range {
 	uint64_t begin, end;
 };
 
-/* STATUS_USAGE if there is none, or it is none. Close in either case. */
-int binary_open(const char *path, struct binary *b, struct err *e);
+/* `fd` stays the caller's. `root`: where the file system is in which `path` is, for its debug symbols; "": here.
+ * STATUS_USAGE if it is none. Close in either case. */
+int binary_open(int fd, const char *path, const char *root, struct binary *b, struct err *e);
+
+#define BINARY_ID 41
+
+/* The build's ID, in hexadecimal digits; "": it has none. */
+void binary_build_id(Elf *elf, char out[BINARY_ID]);
 void binary_close(struct binary *b);
 
 /* Where an address is in the file, in a segment with these rights (PF_X: only what is executed can be probed). */

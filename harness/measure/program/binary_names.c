@@ -30,8 +30,65 @@ void binary_names_free(struct binary_names *n)
 
 /* --- names of C++ --- */
 
+/* --- names of Rust --- */
+
+/* What stands for a character that a linker's name cannot have: "$LT$", "$u20$". Returns its length; 0: it is none. */
+static size_t read_rust_escape(const char *at, char *out)
+{
+	static const struct {
+		const char *escape;
+		char is;
+	} known[] = {{"$SP$", '@'}, {"$BP$", '*'}, {"$RF$", '&'}, {"$LT$", '<'},
+		     {"$GT$", '>'}, {"$LP$", '('}, {"$RP$", ')'}, {"$C$", ','}};
+	unsigned number;
+	int length = 0;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strncmp(at, known[i].escape, strlen(known[i].escape))) {
+			*out = known[i].is;
+			return strlen(known[i].escape);
+		}
+	if (sscanf(at, "$u%2x$%n", &number, &length) != 1 || !length || number < ' ' || number > '~')
+		return 0;
+	*out = (char)number;
+	return (size_t)length;
+}
+
+/* rustc writes names as C++ does, with a number of the build at their end: "shop::serve::h0123456789abcdef". */
+static bool is_rust(const char *written)
+{
+	const size_t length = strlen(written), digits = 16;
+	const char *end = length > digits + 3 ? written + length - digits - 3 : "";
+
+	return !strncmp(end, "::h", 3) && strspn(end + 3, "0123456789abcdef") == digits;
+}
+
+/* In place: "<T as shop::Serve>::serve". */
+static void write_as_rust(char *text)
+{
+	char *to = text;
+
+	text[strlen(text) - strlen("::h0123456789abcdef")] = '\0';
+	for (const char *at = text; *at; to++) {
+		size_t length = read_rust_escape(at, to);
+
+		if (!strncmp(at, "..", 2)) {
+			*to++ = ':';
+			*to = ':';
+			length = 2;
+		} else if (!length && *at == '_' && at[1] == '$' && (at == text || at[-1] == ':')) {
+			at++;
+			length = read_rust_escape(at, to);
+		}
+		if (!length)
+			*to = *at;
+		at += length ? length : 1;
+	}
+	*to = '\0';
+}
+
 /* libstdc++ is there wherever a program in C++ runs. */
-char *binary_demangled(const char *name)
+static char *demangled(const char *name)
 {
 	typedef char *demangler(const char *, char *, size_t *, int *);
 	static demangler *demangle;
@@ -47,6 +104,15 @@ char *binary_demangled(const char *name)
 		is_loaded = true;
 	}
 	return demangle ? demangle(name, NULL, NULL, &status) : NULL;
+}
+
+char *binary_demangled(const char *name)
+{
+	char *written = demangled(name);
+
+	if (written && is_rust(written))
+		write_as_rust(written);
+	return written;
 }
 
 bool binary_is_named(const char *symbol, const char *name)

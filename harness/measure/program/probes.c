@@ -29,62 +29,70 @@ const char *const probe_events[PROBE_ENDS] = {"from", "to"};
 
 /* --- places --- */
 
-char *probe_binary_find(const char *name)
-{
-	const char *path = getenv("PATH");
-	char *copy = strchr(name, '/') || !path ? NULL : or_abort(strdup(path)), *rest = copy, *found = NULL;
-
-	if (!copy)
-		return realpath(name, NULL);
-	for (const char *dir; !found && (dir = strsep(&rest, ":"));) {
-		char *candidate = fs_path("%s/%s", *dir ? dir : ".", name);
-
-		if (!access(candidate, X_OK))
-			found = realpath(candidate, NULL);
-		free(candidate);
-	}
-	free(copy);
-	return found;
-}
-
 void probe_place_free(struct probe_place *p)
 {
-	free(p->binary);
+	if (!p->name)
+		return;
+	probed_file_close(&p->file);
 	free(p->name);
 	binary_sites_free(&p->sites);
-	p->binary = p->name = NULL;
+	p->name = NULL;
 }
 
-int probe_place_find(const char *text, struct probe_place *out, struct err *e)
+/* The colon behind the longest path of a file that the text begins with; those of a C++ name are doubled. Of no file, the
+ * first. NULL: there is none. */
+static int split_place(const char *text, const pid_t *tasks, size_t count, struct probed_file *file, size_t *length,
+		       struct err *e)
 {
-	char *copy = or_abort(strdup(text)), *colon = strchr(copy, ':'), *end;
-	int rc = 0;
+	size_t first = 0;
+	char *name;
+	int rc;
 
-	*out = (struct probe_place){.binary = NULL};
-	if (!colon || colon == copy || !colon[1])
-		rc = err_set(e, -EINVAL, STATUS_USAGE, text, NULL, "is not BINARY:FUNCTION");
-	if (!rc) {
-		*colon = '\0';
-		end = colon + strlen(colon + 1) + 1 - strlen(RETURN);
-		out->at_return = end > colon + 1 && !strcmp(end, RETURN);
-		if (out->at_return)
-			*end = '\0';
-		out->binary = probe_binary_find(copy);
-		out->name = or_abort(strdup(colon + 1));
-		out->is_usdt = binary_is_usdt(colon + 1);
-		rc = !out->binary ? err_set(e, -ENOENT, STATUS_USAGE, copy, NULL, "there is no such program or library")
-		     : out->is_usdt && out->at_return
-			 ? err_set(e, -EINVAL, STATUS_USAGE, text, NULL, "a USDT probe has no return; leave out %s",
-				   RETURN)
-			 : binary_find(out->binary, colon + 1, out->at_return, &out->sites, e);
+	*length = 0;
+	for (const char *colon = text + strlen(text); colon > text + 1; colon--) {
+		char *path;
+
+		if (*colon != ':' || !colon[1] || colon[1] == ':' || colon[-1] == ':')
+			continue;
+		path = or_abort(strndup(text, (size_t)(colon - text)));
+		first = *length = (size_t)(colon - text);
+		rc = probed_file_open(path, tasks, count, file, e);
+		free(path);
+		if (rc != -ENOENT || e->status)
+			return rc;
+		probed_file_close(file);
 	}
-	/* uprobe_events has no way to quote them. */
-	if (!rc && out->binary[strcspn(out->binary, " \t\n:")])
-		rc = err_set(e, -EINVAL, STATUS_USAGE, out->binary, NULL,
-			     "the kernel cannot probe a file whose path has a blank or a colon");
+	if (!first)
+		return err_set(e, -EINVAL, STATUS_USAGE, text, NULL, "is not BINARY:FUNCTION");
+	name = or_abort(strndup(text, first));
+	rc = err_set(e, -ENOENT, STATUS_USAGE, name, NULL, "there is no such program or library");
+	free(name);
+	return rc;
+}
+
+int probe_place_find(const char *text, const pid_t *tasks, size_t count, struct probe_place *out, struct err *e)
+{
+	size_t length;
+	char *end;
+	int rc;
+
+	*out = (struct probe_place){.file = {.fd = -1}};
+	rc = split_place(text, tasks, count, &out->file, &length, e);
+	if (rc) {
+		probed_file_close(&out->file);
+		return rc;
+	}
+	out->name = or_abort(strdup(text + length + 1));
+	end = out->name + strlen(out->name) - strlen(RETURN);
+	out->at_return = end > out->name && !strcmp(end, RETURN);
+	if (out->at_return)
+		*end = '\0';
+	out->is_usdt = binary_is_usdt(out->name);
+	rc = out->is_usdt && out->at_return
+		 ? err_set(e, -EINVAL, STATUS_USAGE, text, NULL, "a USDT probe has no return; leave out %s", RETURN)
+		 : binary_find(&out->file, out->name, out->at_return, &out->sites, e);
 	if (rc)
 		probe_place_free(out);
-	free(copy);
 	return rc;
 }
 
@@ -188,14 +196,15 @@ static int add_probe(const struct probes *p, enum probe_end end, const struct pr
 		snprintf(semaphore, sizeof(semaphore), "(0x%" PRIx64 ")", site->semaphore);
 	/* Never a return probe (r): that replaces the return address, of which a program dies that looks at its stack. */
 	fetches = describe_fetches(&place->sites, number);
-	line = fs_path("p:%s/%s %s:0x%" PRIx64 "%s %s%s%s", p->system, probe_events[end], place->binary, site->offset,
-		       semaphore, fetches, *fetch ? " id=" : "", fetch);
+	/* By its descriptor, as the file may have no path here, or one that uprobe_events has no way to quote. */
+	line = fs_path("p:%s/%s /proc/self/fd/%d:0x%" PRIx64 "%s %s%s%s", p->system, probe_events[end], place->file.fd,
+		       site->offset, semaphore, fetches, *fetch ? " id=" : "", fetch);
 	free(fetches);
 	errno = 0;
 	if (tracefs_instance_file_append(NULL, UPROBE_EVENTS, line) < 0) {
 		rc = errno ? -errno : -EIO;
 		if (rc == -EINVAL || rc == -EILSEQ)
-			err_set(e, rc, STATUS_USAGE, place->binary, NULL,
+			err_set(e, rc, STATUS_USAGE, place->file.path, NULL,
 				"the kernel cannot probe it at 0x%" PRIx64 ": it does not know the instruction there, "
 				"or has no such register",
 				site->address);
@@ -246,7 +255,7 @@ bool probes_share_frames(const struct probe_place places[PROBE_ENDS])
 	const struct probe_place *from = &places[PROBE_FROM], *to = &places[PROBE_TO];
 
 	return from->sites.has_frames && to->sites.has_frames && !from->at_return && to->at_return &&
-	       !strcmp(from->binary, to->binary) && !strcmp(from->name, to->name);
+	       !strcmp(from->file.path, to->file.path) && !strcmp(from->name, to->name);
 }
 
 bool probe_hit_read(const struct probe_place *place, const struct trace_probe_hit *hit, struct request_stamp *out)
@@ -310,12 +319,12 @@ static int find_probed(void (*function)(void), const struct probe_place *like, s
 	char *text;
 	int rc;
 
-	*out = (struct probe_place){.binary = NULL};
+	*out = (struct probe_place){.name = NULL};
 	if (!dladdr1((void *)(uintptr_t)function, &here, (void **)&map, RTLD_DL_LINKMAP) || !map)
 		return -ENOENT;
 	text = fs_path("/proc/self/exe:0x%" PRIxPTR "%s", (uintptr_t)function - map->l_addr,
 		       like->at_return ? "%return" : "");
-	rc = probe_place_find(text, out, e);
+	rc = probe_place_find(text, NULL, 0, out, e);
 	free(text);
 	return rc;
 }
@@ -338,7 +347,7 @@ static int64_t call_with_probes(const struct probes *probes, struct err *e)
 int64_t probe_cost_ns(const struct probe_place places[PROBE_ENDS], const struct clock_conversion *c)
 {
 	static void (*const probed[PROBE_ENDS])(void) = {[PROBE_FROM] = probed_begin, [PROBE_TO] = probed_end};
-	struct probe_place own[PROBE_ENDS] = {{.binary = NULL}};
+	struct probe_place own[PROBE_ENDS] = {{.name = NULL}};
 	struct err e = ERR_INIT; /* what it says would be said of the program's probes, too */
 	struct probes probes = {.system = ""};
 	int64_t without, with = 0;

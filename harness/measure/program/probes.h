@@ -22,8 +22,8 @@ extern const char *const probe_events[PROBE_ENDS]; /* their names as events */
 
 /* BINARY:FUNCTION, BINARY:0xADDRESS, both also with %return; or BINARY:PROVIDER:NAME. */
 struct probe_place {
-	char *binary; /* its whole path */
-	char *name;   /* of the function, without %return */
+	struct probed_file file;
+	char *name; /* of the function, without %return */
 	struct binary_sites sites;
 	bool at_return, is_usdt;
 };
@@ -32,11 +32,9 @@ struct probes {
 	char system[TRACE_INSTANCE_NAME]; /* of the events; "": there are none */
 };
 
-/* A program's path, as a shell finds it, with links followed; NULL: there is none. The caller frees. */
-char *probe_binary_find(const char *name);
-
-/* Find a place. STATUS_USAGE if there is no such binary or function, or more than one of its name. */
-int probe_place_find(const char *text, struct probe_place *out, struct err *e);
+/* Find a place, of what these threads run or else of what a shell finds. STATUS_USAGE if there is no such binary or
+ * function, or more than one of its name. */
+int probe_place_find(const char *text, const pid_t *tasks, size_t count, struct probe_place *out, struct err *e);
 void probe_place_free(struct probe_place *p);
 
 /* `id`: the register, or the number of the argument, that tells requests apart; NULL: nothing does. Not enabled yet. */

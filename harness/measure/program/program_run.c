@@ -119,7 +119,7 @@ static int check_pid(pid_t pid, struct err *e)
 /* The loader drops the environment and the descriptors' trust where a program gets other rights. */
 static int check_command(const struct program_run_request *q, struct err *e)
 {
-	char *binary = q->stamps ? probe_binary_find(q->command[0]) : NULL;
+	char *binary = q->stamps ? probed_file_path(q->command[0]) : NULL;
 	struct stat st;
 	int rc = 0;
 
@@ -480,12 +480,17 @@ static void warn_of_place(const struct probe_place *place)
 static int find_probes(struct program_run *p, struct err *e)
 {
 	const char *const texts[PROBE_ENDS] = {p->request->from, p->request->to};
+	pid_t *tasks = NULL;
+	size_t count = 0;
 	int rc = 0;
 
 	if (!p->request->from)
 		return 0;
+	if (!p->request->command)
+		collect_threads(p->request->pid, &tasks, &count);
 	for (enum probe_end end = PROBE_FROM; !rc && end < PROBE_ENDS; end++)
-		rc = probe_place_find(texts[end], &p->places[end], e);
+		rc = probe_place_find(texts[end], tasks, count, &p->places[end], e);
+	free(tasks);
 	/* Whoever may not set them is told before anything is created. */
 	if (!rc)
 		rc = probes_add(p->places, p->request->id, &p->probes, e);
@@ -496,6 +501,24 @@ static int find_probes(struct program_run *p, struct err *e)
 	     end++)
 		warn_of_place(&p->places[end]);
 	return rc;
+}
+
+/* Files of one name are many, and one may have been replaced meanwhile. */
+static void say_which_files(const struct program_run *p)
+{
+	for (enum probe_end end = PROBE_FROM; end < PROBE_ENDS; end++) {
+		const struct probe_place *place = &p->places[end];
+		char runner[64] = "";
+
+		if (end != PROBE_FROM && !strcmp(place->file.path, p->places[PROBE_FROM].file.path))
+			continue;
+		if (place->file.runner)
+			snprintf(runner, sizeof(runner), ", which process %d runs", (int)place->file.runner);
+		else if (!p->request->command)
+			snprintf(runner, sizeof(runner), ", which process %d does not run now", (int)p->request->pid);
+		fprintf(stderr, "kblat: probes are in %s (build ID %s)%s\n", place->file.path,
+			*place->sites.build_id ? place->sites.build_id : "none", runner);
+	}
 }
 
 #define PROBES_LEAST 10 /* a request should take so many times what its probes take */
@@ -512,6 +535,7 @@ static int set_probes(struct program_run *p, struct err *e)
 			"%.0f us and more\n",
 			(double)p->probes_ns / 1000, (double)(PROBES_LEAST * p->probes_ns) / 1000);
 	rundir_log(&p->dir, "probes", json_pack("{s:I}", "probes_ns", (json_int_t)p->probes_ns));
+	say_which_files(p);
 	return probes_add(p->places, p->request->id, &p->probes, e);
 }
 

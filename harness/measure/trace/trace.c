@@ -225,6 +225,8 @@ static char *list_of_threads(const pid_t *threads, size_t count)
 	return list;
 }
 
+#define NOT_SUPPORTED 524 /* include/linux/errno.h: ENOTSUPP, which C libraries do not know */
+
 int trace_follow_program(struct trace *t, const pid_t *threads, size_t count, const char *probes, struct err *e)
 {
 	char *list = list_of_threads(threads, count);
@@ -239,7 +241,9 @@ int trace_follow_program(struct trace *t, const pid_t *threads, size_t count, co
 		if (place)
 			read_formats(t->tep, place, probes);
 		if (!place || tracefs_event_enable(t->instance, probes, NULL))
-			rc = complain_file(probes, "enable", e);
+			rc = errno == NOT_SUPPORTED ? err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, "probes", NULL,
+							      "the kernel cannot probe one of the instructions")
+						    : complain_file(probes, "enable", e);
 	}
 	free(list);
 	return rc;
