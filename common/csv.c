@@ -18,7 +18,7 @@ void csv_text(const char *text, FILE *out)
 
 		if (*text == '"') /* doubled inside quotes */
 			fputc('"', out);
-		if (n && (text_is_printable(cp) || strchr("\r\n\t", *text)))
+		if (n && (text_is_printable(cp) || strchr("\n\t", *text)))
 			fwrite(text, 1, n, out);
 		else
 			fputc('?', out);

@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "common/text.h"
 
 #define READ_MAX ((size_t)64 << 20)
 #define STYLE	 (JSON_INDENT(1) | JSON_ENCODE_ANY)
@@ -36,10 +37,56 @@ json_t *json_read_opened(int fd, const char *path, struct err *e)
 	return value;
 }
 
+/* What must not reach a terminal as it is, as an escape sequence of JSON: U+2028 as "\u2028". */
+static void put_escaped(uint32_t cp, FILE *out)
+{
+	if (cp >= 0x10000)
+		fprintf(out, "\\u%04x", 0xd800 + (unsigned)((cp - 0x10000) >> 10));
+	fprintf(out, "\\u%04x", cp >= 0x10000 ? 0xdc00 + (unsigned)((cp - 0x10000) & 0x3ff) : (unsigned)cp);
+}
+
+/* Is there nothing to be escaped? */
+static bool is_shown(const char *text)
+{
+	while (*text == '\n' || ((unsigned char)*text >= ' ' && (unsigned char)*text < 0x7f))
+		text++;
+	return !*text;
+}
+
+/* Outside of strings, Jansson writes nothing that is escaped. */
+static void put_shown(const char *text, FILE *out)
+{
+	const char *end = text + strlen(text);
+	uint32_t cp = 0;
+
+	for (size_t n; text < end; text += n) {
+		n = text_utf8(text, (size_t)(end - text), &cp);
+		if (n && !text_is_printable(cp) && cp != '\n')
+			put_escaped(cp, out);
+		else
+			fwrite(text, 1, n ? n : (n = 1), out);
+	}
+}
+
+char *json_shown(const json_t *value, size_t flags)
+{
+	char *text = json_dumps(value, flags), *shown = NULL;
+	size_t size;
+	FILE *out;
+
+	if (!text || is_shown(text))
+		return text;
+	out = or_abort(open_memstream(&shown, &size));
+	put_shown(text, out);
+	fclose(out);
+	free(text);
+	return or_abort(shown);
+}
+
 /* The text with a newline, or NULL if the value contains something that JSON cannot represent. */
 static char *dump(const json_t *value, size_t *size)
 {
-	char *text = json_dumps(value, STYLE);
+	char *text = json_shown(value, STYLE);
 
 	if (!text)
 		return NULL;

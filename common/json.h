@@ -25,6 +25,10 @@ int json_write(const char *path, const json_t *value, struct err *e);
 /* The same with these permissions, less the umask. */
 int json_write_mode(const char *path, const json_t *value, mode_t mode, struct err *e);
 
+/* As json_dumps(), but what is not printable (text_is_printable) is escaped, so that it may reach a terminal. NULL: it cannot be
+ * represented. The caller frees. */
+char *json_shown(const json_t *value, size_t flags);
+
 /* To a stream, in the same form. 0 or a negative errno. */
 int json_print(const json_t *value, FILE *out);
 

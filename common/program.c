@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common/clean_stream.h"
 #include "common/diag.h"
 #include "common/feature.h"
 #include "common/json.h"
@@ -257,6 +258,7 @@ static void *json_alloc(size_t size)
 int program_main(const struct program *p, int argc, char **argv)
 {
 	keep_descriptors();
+	clean_streams();
 	write_signals_ignore();
 	keep_children();
 	json_set_alloc_funcs(json_alloc, free);

@@ -1,9 +1,11 @@
 #include "common/text.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#define SHOWN_MAX 48
+#define SHOWN_MAX   48
+#define SHOWN_TEXTS 16
 
 static size_t utf8_length(unsigned char lead)
 {
@@ -81,6 +83,30 @@ void text_print(const char *text, FILE *out)
 	fputs(text_clean(text, strlen(text), clean, sizeof(clean)), out);
 }
 
+/* The next of the buffers that text_shown() and text_named() fill in turn. */
+static char *next_buffer(void)
+{
+	static _Thread_local char buffers[SHOWN_TEXTS][TEXT_PRINT_MAX + 1];
+	static _Thread_local unsigned last;
+
+	last = (last + 1) % SHOWN_TEXTS;
+	return buffers[last];
+}
+
+const char *text_shown(const char *text)
+{
+	return text_clean(text, strlen(text), next_buffer(), TEXT_PRINT_MAX + 1);
+}
+
+const char *text_named(const char *text)
+{
+	const char *end = text;
+
+	while (isalnum((unsigned char)*end) || (*end && strchr("._+-~/@=#%", *end)))
+		end++;
+	return *text && !*end ? text_shown(text) : text_quote(text, next_buffer(), TEXT_PRINT_MAX + 1);
+}
+
 char *text_quote(const char *text, char *buf, size_t size)
 {
 	char shown[SHOWN_MAX + 1];
@@ -90,7 +116,11 @@ char *text_quote(const char *text, char *buf, size_t size)
 	if (n > SHOWN_MAX)
 		for (n = SHOWN_MAX; n && ((unsigned char)text[n] & 0xc0) == 0x80;)
 			n--;
-	snprintf(buf, size, "'%s%s'", text_clean(text, n, shown, sizeof(shown)), text[n] ? "..." : "");
+	text_clean(text, n, shown, sizeof(shown));
+	/* It ends where the quotes do. */
+	for (char *inner = shown; (inner = strchr(inner, '\''));)
+		*inner = '"';
+	snprintf(buf, size, "'%s%s'", shown, text[n] ? "..." : "");
 	return buf;
 }
 

@@ -28,10 +28,18 @@ char *text_clean(const char *s, size_t n, char *buf, size_t size);
 #define TEXT_PRINT_MAX 2047
 void text_print(const char *text, FILE *out);
 
+/* A text of others within a line of ours, for arguments of printf() and its like: cleaned, so that it stays on the line, and cut as
+ * above. Of each thread the last 16 of these stay. */
+const char *text_shown(const char *text);
+
+/* The same for what names something (a version, a kernel, a host, a thread) in a sentence, which it must not be able to continue: a
+ * single word as it is, anything else in quotes. */
+const char *text_named(const char *text);
+
 /* Is there something before this end? */
 bool text_ends_in(const char *text, const char *end);
 
-/* 'text' in quotes, cleaned, a long one cut with "...". Returns `buf`. */
+/* 'text' in quotes, cleaned, a long one cut with "..."; single quotes in it become double ones. Returns `buf`. */
 char *text_quote(const char *text, char *buf, size_t size);
 
 #endif

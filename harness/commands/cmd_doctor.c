@@ -4,6 +4,7 @@
 #include "commands/commands.h"
 #include "common/json.h"
 #include "common/table_print.h"
+#include "common/text.h"
 #include "doctor/doctor.h"
 #include "measure/run/channel.h"
 
@@ -88,7 +89,8 @@ static void take_findings(struct answer *a, const char *role, const char *host, 
 	size_t i;
 
 	if (!a->json)
-		printf("%s%s: %s\n", json_array_size(a->checks) + json_array_size(a->hosts) ? "\n" : "", role, host);
+		printf("%s%s: %s\n", json_array_size(a->checks) + json_array_size(a->hosts) ? "\n" : "", role,
+		       text_named(host));
 	json_array_foreach (checks, i, f)
 		a->count[finding_level(f)]++;
 	if (!a->json)

@@ -164,12 +164,13 @@ static void print_thread_story(const struct explained *x, const struct late_mess
 	const struct timeline_thread *t = explained_thread(x, m), *waker;
 	struct timeline_segment sleep;
 
-	fprintf(out, "      thread %lld (%s): ", (long long)m->thread, t ? t->name : "unknown");
+	fprintf(out, "      thread %lld (%s): ", (long long)m->thread, t ? text_named(t->name) : "unknown");
 	print_story(x, t ? &t->line : NULL, m->from, m->to, out);
 	waker = t ? find_waker(x, t, m, &sleep) : NULL;
 	if (!waker || waker == t)
 		return;
-	fprintf(out, "      while it slept, thread %lld (%s), which woke it: ", (long long)waker->tid, waker->name);
+	fprintf(out, "      while it slept, thread %lld (%s), which woke it: ", (long long)waker->tid,
+		text_named(waker->name));
 	print_story(x, &waker->line, sleep.from, sleep.to, out);
 }
 
@@ -202,7 +203,7 @@ static void print_heading(const struct layout_flow *f, const struct explained *x
 	char limit[32], median[32], label[64];
 
 	text_clean(x->series->label, strlen(x->series->label), label, sizeof(label));
-	fprintf(out, "point %u%s%s: %zu late %s (%s over %s)", f->point, *f->name ? ", flow " : "", f->name,
+	fprintf(out, "point %u%s%s: %zu late %s (%s over %s)", f->point, *f->name ? ", flow " : "", text_shown(f->name),
 		x->late.count, x->thread >= 0 ? "requests" : "messages", label,
 		unit_human_ns(f->limit_ns, limit, sizeof(limit)));
 	if (x->late.count)
@@ -227,13 +228,13 @@ static void explain_text(const struct layout_flow *f, const struct explained *x,
 	const struct late_message **list;
 
 	if (!x->series || !x->has_median) {
-		fprintf(out, "point %u%s%s: %s\n", f->point, *f->name ? ", flow " : "", f->name,
+		fprintf(out, "point %u%s%s: %s\n", f->point, *f->name ? ", flow " : "", text_shown(f->name),
 			!x->series ? "its kernel has no latency, only single stamps" : "too few messages");
 		return;
 	}
 	print_heading(f, x, out);
 	if (*x->why)
-		fprintf(out, "  the kernel's events are missing: %s\n", x->why);
+		fprintf(out, "  the kernel's events are missing: %s\n", text_shown(x->why));
 	if (x->lost)
 		fprintf(out, "  %lld events did not fit into the buffers (explain_buffer; of a program: --buffer)\n",
 			x->lost);

@@ -11,6 +11,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "common/text.h"
 #include "files/rundir/layout.h"
 #include "files/rundir/reader.h"
 #include "files/rundir/rep.h"
@@ -53,7 +54,7 @@ const struct cli_command cmd_export_cli = {
 static void print_remark(FILE *out, const char *key, const char *text)
 {
 	if (*text)
-		fprintf(out, "# %s: %s\n", key, text);
+		fprintf(out, "# %s: %s\n", key, text_shown(text));
 }
 
 /* Remarks that an import needs (measure/import/formats.c). */
@@ -95,7 +96,7 @@ static void print_reps(const struct layout_flow *f, const struct rep *reps, size
 {
 	fputs("rep", out);
 	for (unsigned s = 0; s < f->series_count; s++)
-		fprintf(out, ",%s", f->series[s].name);
+		fprintf(out, ",%s", text_shown(f->series[s].name));
 	fputc('\n', out);
 	for (size_t r = 0; r < count; r++)
 		for (size_t i = 0; i < reps[r].columns[0].count; i++) {

@@ -69,7 +69,7 @@ static void put_periods(const struct summary_block *b, FILE *out)
 {
 	const struct number *n = b->numbers;
 
-	fprintf(out, "%s: ", b->about ? b->about : "");
+	fprintf(out, "%s: ", text_shown(b->about ? b->about : ""));
 	if (!number_is_known(n[PATTERN_PERIOD])) {
 		put_none(number_count(n[PATTERN_LONGEST]), out);
 		return;
@@ -95,10 +95,10 @@ static void put_pattern(const struct summary_point *point, const struct summary_
 {
 	const char *dot = *b->flow ? "." : "";
 
-	fprintf(out, "%5" JSON_INTEGER_FORMAT "  %s%s", point->id, b->flow, dot);
+	fprintf(out, "%5" JSON_INTEGER_FORMAT "  %s%s", point->id, text_shown(b->flow), dot);
 	put_periods(b, out);
 	for (size_t i = 0; i < b->pattern->other_count; i++) {
-		fprintf(out, "       %s%s", b->flow, dot);
+		fprintf(out, "       %s%s", text_shown(b->flow), dot);
 		put_periods(&b->pattern->others[i], out);
 	}
 }

@@ -5,6 +5,7 @@
 
 #include "commands/commands.h"
 #include "common/fs.h"
+#include "common/text.h"
 #include "files/rundir/manifest.h"
 #include "judge/analysis/verify.h"
 #include "judge/claims/claims.h"
@@ -27,7 +28,7 @@ static const struct cli_flag flags[] = {{.name = NULL}};
 static void print_line(void *arg, const char *text)
 {
 	(void)arg;
-	printf("%s\n", text);
+	printf("%s\n", text_shown(text));
 }
 
 static bool has_manifest(const char *path)
@@ -61,7 +62,7 @@ static enum status verify_content(const char *path, const struct run *run, struc
 static enum status refuse_run(bool was_sealed, const struct err *why, struct err *e)
 {
 	if (was_sealed) {
-		printf("%s\n", why->text);
+		printf("%s\n", why->text); /* clean */
 		return STATUS_NO;
 	}
 	*e = *why;

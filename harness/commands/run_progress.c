@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "commands/dry_run.h"
+#include "common/clean_stream.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
@@ -48,7 +49,7 @@ static bool has_line(void)
 static void clear_line(void)
 {
 	if (has_line())
-		fprintf(stderr, "\r\033[K");
+		clean_stream_erase_line();
 }
 
 void run_progress_end(void)

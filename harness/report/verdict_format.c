@@ -10,6 +10,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "common/text.h"
 #include "report/escape.h"
 
 /* --- words --- */
@@ -27,11 +28,11 @@ static bool is_open(enum verdict_result result)
 	return result == VERDICT_UNDECIDED || result == VERDICT_IMPOSSIBLE;
 }
 
-/* A text on one line, in which nothing has a meaning for TAP, without blanks at its ends. */
+/* A text on one line, in which nothing has a meaning for TAP. Readers take also U+0085, U+2028 and U+2029 for ends of lines. */
 static void put_line(FILE *out, const char *text)
 {
-	for (; *text; text++)
-		fputc((unsigned char)*text < ' ' || *text == 127 ? ' ' : *text == '#' ? '=' : *text, out);
+	for (const char *c = text_shown(text); *c; c++)
+		fputc(*c == '#' ? '=' : *c, out);
 }
 
 /* A name of letters, digits, '-', '_' and `also`; all else becomes one '-'. */
@@ -175,18 +176,18 @@ static void put_junit_case(FILE *out, const char *class, const char *name, enum 
 							      [VERDICT_ERROR] = "error"};
 
 	fputs("    <testcase classname=\"", out);
-	escape_html(out, class);
+	escape_html(out, text_shown(class));
 	fputs("\" name=\"", out);
-	escape_html(out, name);
+	escape_html(out, text_shown(name));
 	fputs("\">", out);
 	if (elements[result]) {
 		fprintf(out, "<%s message=\"%s%s", elements[result], result_words[result], *why ? ": " : "");
-		escape_html(out, why);
+		escape_html(out, text_shown(why));
 		fputs("\"/>", out);
 	}
 	if (*numbers) {
 		fputs("<system-out>", out);
-		escape_html(out, numbers);
+		escape_html(out, text_shown(numbers));
 		fputs("</system-out>", out);
 	}
 	fputs("</testcase>\n", out);
@@ -195,7 +196,7 @@ static void put_junit_case(FILE *out, const char *class, const char *name, enum 
 static void print_junit(const struct verdict_list *l, FILE *out)
 {
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"", out);
-	escape_html(out, l->suite);
+	escape_html(out, text_shown(l->suite));
 	fprintf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n", l->count + 1,
 		count_results(l, VERDICT_FAIL, VERDICT_FAIL), count_results(l, VERDICT_ERROR, VERDICT_ERROR),
 		count_results(l, VERDICT_UNDECIDED, VERDICT_IMPOSSIBLE));

@@ -269,7 +269,7 @@ int study_record_resume(struct study *s, const char *dir, struct err *e)
 static int put_cell(struct study *s, size_t i)
 {
 	json_t *j = study_cell_to_json(s, i);
-	char *text = json_dumps(j, JSON_COMPACT);
+	char *text = json_shown(j, JSON_COMPACT);
 	int rc = text ? 0 : -EINVAL;
 
 	if (text && fprintf(s->log, "%s\n", text) < 0)

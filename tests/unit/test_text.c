@@ -85,8 +85,19 @@ static void test_printable(void)
 		ok(!text_is_printable(hidden[i]), "U+%04X is not", hidden[i]);
 }
 
+static void test_named(void)
+{
+	is_str(text_named("6.1.0-56-amd64"), "6.1.0-56-amd64", "a word names something as it is");
+	is_str(text_named("1.0.0; signed by alice, who is trusted"), "'1.0.0; signed by alice, who is trusted'",
+	       "a sentence stays in quotes");
+	is_str(text_named("1'; signed by 'alice"), "'1\"; signed by \"alice'", "and does not end them");
+	is_str(text_named(""), "''", "nothing");
+	is_str(text_shown("a\nok 1\xe2\x80\xa8\033[1m"), "a?ok 1??[1m", "a line stays a line");
+}
+
 int main(void)
 {
+	test_named();
 	test_utf8();
 	test_printable();
 	test_clean();

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "common/err.h"
 #include "common/json.h"
@@ -10,12 +11,14 @@
 void output_json(json_t *all, const char *type, enum output output)
 {
 	json_t *line;
+	char *text;
 
 	if (output == OUTPUT_LINE) {
 		line = json_pack("{s:s}", "type", type);
 		json_object_update(line, all);
-		json_dumpf(line, stdout, JSON_COMPACT);
-		putchar('\n');
+		text = json_shown(line, JSON_COMPACT);
+		puts(text ? text : "");
+		free(text);
 		fflush(stdout);
 		json_decref(line);
 	} else {

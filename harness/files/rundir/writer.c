@@ -151,7 +151,10 @@ void rundir_log(struct rundir *r, const char *event, json_t *more)
 		json_object_update(line, more);
 	json_decref(more);
 	if (r->log) {
-		json_dumpf(line, r->log, JSON_COMPACT);
+		char *text = json_shown(line, JSON_COMPACT);
+
+		fputs(text ? text : "{}", r->log);
+		free(text);
 		fputc('\n', r->log);
 		fflush(r->log);
 	}

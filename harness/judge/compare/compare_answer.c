@@ -7,6 +7,7 @@
 
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "common/text.h"
 #include "judge/compare/compare_point.h"
 #include "judge/compare/compare_verdict.h"
 
@@ -202,7 +203,7 @@ static char *where_text(const struct comparison *c, const struct tally *t)
 	if (c->point_count == 1)
 		return fs_path("%s", compare_quantity_label(t->worst->key));
 	return fs_path("%s of point %" JSON_INTEGER_FORMAT " (%s)", compare_quantity_label(t->worst->key), t->point->id,
-		       t->point->label);
+		       text_shown(t->point->label));
 }
 
 /* "95 % interval +1.0 to +3.8 %"; with few boots it may only have one end. */
@@ -247,7 +248,7 @@ static char *arm_text(const struct comparison *c, enum compare_arm which)
 
 	if (c->kind == UNIT_BOOT)
 		snprintf(of_boots, sizeof(of_boots), " of %zu boot%s", arm->units, arm->units == 1 ? "" : "s");
-	return fs_path("%s (%s%s, %zu run%s%s)", compare_arm_name[which], kernel ? kernel : "",
+	return fs_path("%s (%s%s, %zu run%s%s)", compare_arm_name[which], kernel ? text_named(kernel) : "",
 		       json_array_size(arm->kernels) > 1 ? " and others" : "", arm->runs, arm->runs == 1 ? "" : "s",
 		       of_boots);
 }
@@ -256,7 +257,7 @@ static char *arm_text(const struct comparison *c, enum compare_arm which)
 static char *sentence_of(const struct comparison *c, const char *says, char *rest)
 {
 	char *base = arm_text(c, ARM_BASE), *with = arm_text(c, ARM_WITH);
-	char *text = fs_path("%s: %s %s %s%s", c->experiment, with, says, base, rest);
+	char *text = fs_path("%s: %s %s %s%s", text_named(c->experiment), with, says, base, rest);
 
 	free(base);
 	free(with);

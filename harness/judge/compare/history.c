@@ -220,7 +220,7 @@ static char *history_answer(const struct history *h, size_t units)
 	return fs_path("%zu change%s of level; the largest, %+.2f %%, at point %" JSON_INTEGER_FORMAT
 		       " from %s to %s; as a hint, compare the runs before it with those after it",
 		       count, count == 1 ? "" : "s", history_change_percent(worst), where->id,
-		       where->builds[worst->before].kernel, where->builds[worst->at].kernel);
+		       text_named(where->builds[worst->before].kernel), text_named(where->builds[worst->at].kernel));
 }
 
 struct history history_of(const struct compare_join *j, const char *quantity, bool by_kernel)

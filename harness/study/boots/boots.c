@@ -534,7 +534,7 @@ static void print_so_far(const struct study *s)
 		say_if(-EINVAL, &own);
 		return;
 	}
-	printf("%s: %s\n", boots_has_ended(s) ? "answer" : "so far", c.answer);
+	printf("%s: %s\n", boots_has_ended(s) ? "answer" : "so far", text_shown(c.answer));
 	comparison_free(&c);
 }
 

@@ -286,8 +286,9 @@ void boots_plan_show(const struct study *s, const struct study_request *r)
 		json_decref(j);
 		return;
 	}
-	printf("old: %s (entry '%s'), new: %s (entry '%s'), by %s\n", p->arm[ARM_BASE].kernel, p->arm[ARM_BASE].entry,
-	       p->arm[ARM_WITH].kernel, p->arm[ARM_WITH].entry, p->loader);
+	printf("old: %s (entry '%s'), new: %s (entry '%s'), by %s\n", text_named(p->arm[ARM_BASE].kernel),
+	       text_shown(p->arm[ARM_BASE].entry), text_named(p->arm[ARM_WITH].kernel),
+	       text_shown(p->arm[ARM_WITH].entry), text_named(p->loader));
 	printf("a boot: about %s to reboot (%s), %s to settle and measure (%s): %s to settle, %zu runs of about %s\n",
 	       forecast_text(reboot_s, boot, sizeof(boot)), isnan(reboot) ? "assumed" : "measured",
 	       forecast_text(measure_s, in_boot, sizeof(in_boot)), isnan(measured) ? "expected" : "measured",
@@ -305,10 +306,11 @@ void boots_plan_print_events(const struct study *s)
 	for (size_t i = 0; i < p->events; i++) {
 		const struct boots_event *v = &p->event[i];
 
-		printf("%s  boot %zu, %s: %s", v->utc, v->boot + 1, arm_names[boots_arm_of(v->boot)], whats[v->what]);
+		printf("%s  boot %zu, %s: %s", text_shown(v->utc), v->boot + 1, arm_names[boots_arm_of(v->boot)],
+		       whats[v->what]);
 		if (!isnan(v->took_s))
 			printf(", %.0f s", v->took_s);
-		printf(" (%s)%s%s\n", v->kernel, *v->why ? ": " : "", v->why);
+		printf(" (%s)%s%s\n", text_named(v->kernel), *v->why ? ": " : "", text_shown(v->why));
 	}
 }
 

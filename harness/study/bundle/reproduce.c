@@ -50,7 +50,7 @@ static void note_trouble(void *arg, const char *text)
 
 	x->troubles++;
 	if (!x->request->quiet)
-		fprintf(stderr, "kblat: %s: %s\n", x->about, text);
+		fprintf(stderr, "kblat: %s: %s\n", text_shown(x->about), text_shown(text));
 }
 
 static bool is_no_column(const char *name, void *arg)
@@ -327,15 +327,14 @@ static void print_answer(const struct answer *a)
 {
 	const struct reproduction *x = a->x;
 	struct table t = make_table(x);
-	char title[512];
 
-	printf("%s: %zu run%s of kblat %s%s%s; %s\n", text_clean(x->b.title, strlen(x->b.title), title, sizeof(title)),
-	       x->b.runs, x->b.runs == 1 ? "" : "s", x->b.version, x->b.has_columns ? "" : ", without columns",
+	printf("%s: %zu run%s of kblat %s%s%s; %s\n", text_named(x->b.title), x->b.runs, x->b.runs == 1 ? "" : "s",
+	       text_named(x->b.version), x->b.has_columns ? "" : ", without columns",
 	       x->b.has_states ? "" : ", without states", a->signature);
 	if (x->said.count)
 		table_print(&t, &(struct table_style){.width = 120}, stdout);
 	table_free(&t);
-	printf("%s\n%s\n", a->text, a->limits);
+	printf("%s\n%s\n", text_shown(a->text), a->limits);
 	if (x->here.count)
 		printf("measured here: %zu of %zu verdicts are as in the bundle\n", count_same_here(x), x->said.count);
 }

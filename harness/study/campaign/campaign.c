@@ -15,6 +15,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "common/text.h"
 #include "files/rundir/reader.h"
 #include "files/rundir/run_mode.h"
 #include "judge/claims/claim_verdict.h"
@@ -189,9 +190,9 @@ static int run_experiment(struct runner *r, size_t i, struct err *e)
 	const struct study *s = r->s;
 	int rc, finished;
 
-	fprintf(stderr, "kblat: experiment %zu of %zu: %s\n", i + 1, s->count, s->cell[i].name);
+	fprintf(stderr, "kblat: experiment %zu of %zu: %s\n", i + 1, s->count, text_named(s->cell[i].name));
 	if (r->echo)
-		fprintf(r->echo, "== %s\n", s->cell[i].name);
+		fprintf(r->echo, "== %s\n", text_shown(s->cell[i].name));
 	rc = runner_start(r, i, e);
 	finished = runner_finish(r, e);
 	if (r->echo)

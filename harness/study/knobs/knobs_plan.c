@@ -313,7 +313,7 @@ void knobs_plan_show(const struct study *s, const struct study_request *r)
 		free(arms.arm);
 		return;
 	}
-	printf("knobs of %s:\n", k->profile);
+	printf("knobs of %s:\n", text_named(k->profile));
 	for (size_t i = 0; i < k->knobs; i++)
 		plan_print_knob(&k->knob[i]);
 	printf("%zu arms a block, about %s; %g of %zu blocks to measure, about %s with the smallest profile's\n",

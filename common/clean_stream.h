@@ -1,0 +1,15 @@
+/*
+ * Standard output and standard error as all text of ours leaves: printable characters, line breaks and tabs. Whatever a text
+ * from a file, the network or another process contains (escape sequences, C1 controls, separators and marks that reorder a line,
+ * invalid UTF-8), '?' is shown instead. What a program writes to the descriptors themselves passes unchanged.
+ */
+#ifndef KBLAT_COMMON_CLEAN_STREAM_H
+#define KBLAT_COMMON_CLEAN_STREAM_H
+
+/* From now on, `stdout` and `stderr`. They have no descriptor for fileno(). */
+void clean_streams(void);
+
+/* Go back to the beginning of the line of standard error, which is a terminal, and erase it. */
+void clean_stream_erase_line(void);
+
+#endif
