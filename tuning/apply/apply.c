@@ -53,7 +53,7 @@ static json_t *steps_json(const struct journal *j, size_t from)
 	json_t *list = json_array();
 
 	for (size_t i = from; i < j->count; i++)
-		json_array_append_new(list, step_to_json(&j->steps[i]));
+		json_array_append_new(list, step_to_show(&j->steps[i]));
 	return list;
 }
 

@@ -357,7 +357,7 @@ json_t *plan_to_json(const struct plan *p)
 	json_t *steps = json_array(), *warnings = json_array();
 
 	for (size_t i = 0; i < p->step_count; i++)
-		json_array_append_new(steps, step_to_json(&p->steps[i]));
+		json_array_append_new(steps, step_to_show(&p->steps[i]));
 	for (size_t i = 0; i < p->warning_count; i++)
 		json_array_append_new(warnings, json_string(p->warnings[i]));
 	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "profile", p->profile,

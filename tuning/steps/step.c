@@ -76,6 +76,20 @@ json_t *step_to_json(const struct step *s)
 	return j;
 }
 
+json_t *step_to_show(const struct step *s)
+{
+	json_t *whole = step_to_json(s), *shown = json_deep_copy(whole), *one;
+	size_t i;
+
+	json_decref(whole);
+	json_array_foreach (json_object_get(json_object_get(shown, "data"), "files"), i, one)
+		if (json_is_true(json_object_get(one, "of_others"))) {
+			json_object_del(one, "raw");
+			json_object_del(one, "made");
+		}
+	return shown;
+}
+
 int step_from_json(const json_t *j, const struct op *(*find)(const char *name), struct step *s, char *why, size_t size)
 {
 	const char *knob, *op, *path, *before, *after, *note = NULL;

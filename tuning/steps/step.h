@@ -87,9 +87,11 @@ void step_cannot_undo(struct step *s, bool lasts, const char *object, const char
     __attribute__((format(printf, 4, 5)));
 const json_t *step_irreversible(const struct step *s);
 
-/* JSON and back. step_from_json: 0 or -EINVAL; `find` says which op has a name; `why` gets a
+/* JSON and back. step_to_show: for output, which may be published: without the content of files on disk ("files" with
+ * "of_others"), as a boot loader's has passwords. step_from_json: 0 or -EINVAL; `find` says which op has a name; `why` gets a
  * phrase. */
 json_t *step_to_json(const struct step *s);
+json_t *step_to_show(const struct step *s);
 int step_from_json(const json_t *j, const struct op *(*find)(const char *name), struct step *s, char *why, size_t size);
 
 /* Texts and numbers in `data`; "" and 0 if there is none. */
