@@ -265,3 +265,31 @@ oneshot_pid() {
 	[[ $output == *"nothing to restore"* ]]
 	as_before
 }
+
+@test "tuned sets a ratio where there were bytes, and loses them: they are as before, also if it was killed" {
+	echo 8388608 >/proc/sys/vm/dirty_bytes
+	echo 4194304 >/proc/sys/vm/dirty_background_bytes
+	values >"$T/values"
+	snapshot >"$T/before"
+	for kill in no yes; do
+		"$KBTUNE" tuned apply latency-performance
+		[ "$(cat /proc/sys/vm/dirty_bytes)" = 0 ]
+		[ $kill = no ] || kill -KILL "$(oneshot_pid)"
+		run "$KBTUNE" restore
+		echo "$output"
+		[ "$status" -eq 0 ]
+		[ "$(cat /proc/sys/vm/dirty_bytes /proc/sys/vm/dirty_background_bytes)" = $'8388608\n4194304' ]
+		as_before_values
+	done
+	# And the other way round.
+	echo 20 >/proc/sys/vm/dirty_ratio
+	echo 10 >/proc/sys/vm/dirty_background_ratio
+	printf '[sysctl]\nvm.dirty_background_bytes = 4194304\nvm.dirty_bytes = 8388608\n' >"$T/conf"
+	tuned_profile t-bytes <"$T/conf"
+	values >"$T/values"
+	"$KBTUNE" tuned apply t-bytes
+	[ "$(cat /proc/sys/vm/dirty_ratio)" = 0 ]
+	kill -KILL "$(oneshot_pid)"
+	"$KBTUNE" restore
+	as_before_values
+}
