@@ -65,7 +65,7 @@ building := $(filter-out deps run check test coverage lint bench kernel-ab two-k
 ifneq ($(building),)
 found   := $(shell CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' PKG_CONFIG='$(PKG_CONFIG)' BPFCLANG='$(BPFCLANG)' WITHOUT='$(WITHOUT)' \
              common/find-features make '$(BUILD)' || echo failed)
-$(if $(found),$(error what everything needs is missing: see above, or type `make deps`))
+$(if $(found),$(error kblat cannot be built here: see above; `make deps` installs what is missing))
 include $(BUILD)/features.mk
 endif
 

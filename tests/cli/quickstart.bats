@@ -90,3 +90,18 @@ quick_run() {
 	[ "${lines[2]}" = "called: --quiet disable --now tuned" ]
 	[ "${#lines[@]}" -eq 4 ]
 }
+
+@test "where no package has it, the guest's kernel is the newest installed one that has rdma_rxe" {
+	sed -n '/^installed_kernel()/,/^}/p' "$ROOT/tests/vm/prepare" >installed
+	grep -q rdma_rxe installed
+	for version in 6.9.12 6.12.3 6.13.1; do
+		mkdir -p "lib/modules/$version/kernel/drivers/infiniband/sw/rxe"
+		touch "lib/modules/$version/kernel/drivers/infiniband/sw/rxe/rdma_rxe.ko.xz"
+	done
+	mkdir boot
+	run bash -c 'source ./installed; installed_kernel "$PWD"'
+	assert_eq "$status" 1
+	touch boot/vmlinuz-6.9.12 lib/modules/6.12.3/vmlinuz boot/vmlinuz-6.14
+	run bash -c 'source ./installed; installed_kernel "$PWD"'
+	assert_eq "$output" "$PWD/lib/modules/6.12.3/vmlinuz:$PWD/lib/modules/6.12.3"
+}
