@@ -128,12 +128,66 @@ int json_print(const json_t *value, FILE *out)
 	return rc;
 }
 
+char *json_outside_text(const char *text)
+{
+	size_t left = strlen(text), size, n;
+	char *all = NULL;
+	FILE *out = or_abort(open_memstream(&all, &size));
+	uint32_t cp;
+
+	for (; left; text += n, left -= n) {
+		const bool escapes = text[0] == '\\' && text[1] == 'x';
+
+		n = text_utf8(text, left, &cp);
+		if (n && !escapes)
+			fwrite(text, 1, n, out);
+		else
+			fprintf(out, "\\x%02x", (unsigned char)text[0]);
+		n = n ? n : 1;
+	}
+	fclose(out);
+	return or_abort(all);
+}
+
+static int hex_digit(char c)
+{
+	const char *at = c ? strchr("0123456789abcdef", c) : NULL;
+
+	return at ? (int)(at - "0123456789abcdef") : -1;
+}
+
+char *json_inside_bytes(const json_t *value)
+{
+	const char *text = json_string_value(value);
+	char *bytes = text ? or_abort(malloc(strlen(text) + 1)) : NULL, *out = bytes;
+
+	while (text && *text) {
+		const int high = text[0] == '\\' && text[1] == 'x' ? hex_digit(text[2]) : -1;
+		const int low = high >= 0 ? hex_digit(text[3]) : -1;
+
+		*out++ = low >= 0 && (high || low) ? (char)(high << 4 | low) : *text;
+		text += low >= 0 && (high || low) ? 4 : 1;
+	}
+	if (out)
+		*out = '\0';
+	return bytes;
+}
+
+json_t *json_outside(const char *text)
+{
+	char *written = text ? json_outside_text(text) : NULL;
+	json_t *value = written ? json_string(written) : json_null();
+
+	free(written);
+	return value;
+}
+
 json_t *json_texts(const char *const *texts, size_t count)
 {
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(array, json_string(texts[i]));
+		json_array_append_new(array, json_outside(texts[i]));
 	return array;
 }
 

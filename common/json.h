@@ -32,7 +32,15 @@ char *json_shown(const json_t *value, size_t flags);
 /* To a stream, in the same form. 0 or a negative errno. */
 int json_print(const json_t *value, FILE *out);
 
-/* An array of these strings: a new reference. */
+/* Text from outside (arguments, paths, names), which may hold any bytes, as a string: a new reference; null for NULL. Bytes
+ * that are not UTF-8 become \\xNN, and so that this can be taken back, the backslash of a \\x that was there becomes \\x5c. */
+json_t *json_outside(const char *text);
+
+/* The same in memory that the caller frees, for json_pack(); and back, the bytes as they were (NULL for what is no string). */
+char *json_outside_text(const char *text);
+char *json_inside_bytes(const json_t *value);
+
+/* An array of these strings, which may come from outside: a new reference. */
 json_t *json_texts(const char *const *texts, size_t count);
 
 /* Is `text` one of the strings of an array? */

@@ -67,9 +67,16 @@ size_t wire_take_raw(struct wire *w, void *to, size_t size)
 	return n;
 }
 
+/* In place of a message with text that is not UTF-8, which whoever makes it has to write otherwise (json_outside). */
+static const char unsayable[] =
+    "{\"type\": \"error\", \"text\": \"a message has text that is not UTF-8\", \"status\": 1}";
+
 char *wire_line(const json_t *message, size_t *size)
 {
-	char *text = or_abort(json_dumps(message, JSON_COMPACT));
+	char *text = json_dumps(message, JSON_COMPACT);
+
+	if (!text)
+		text = or_abort(strdup(unsayable));
 
 	*size = strlen(text);
 	text[(*size)++] = '\n'; /* replaces the terminator, so that a line takes one write */

@@ -22,9 +22,9 @@ const struct cli_command cmd_index_cli = {
 
 static void index_print_json(const char *dir, const struct index_changes *c)
 {
-	json_t *said = json_pack("{s:s, s:I, s:I, s:I, s:I, s:b}", "folder", dir, "runs", (json_int_t)c->runs, "read",
-				 (json_int_t)c->read, "removed", (json_int_t)c->removed, "unreadable",
-				 (json_int_t)c->unreadable, "replaced", c->replaced);
+	json_t *said = json_pack("{s:o, s:I, s:I, s:I, s:I, s:b}", "folder", json_outside(dir), "runs",
+				 (json_int_t)c->runs, "read", (json_int_t)c->read, "removed", (json_int_t)c->removed,
+				 "unreadable", (json_int_t)c->unreadable, "replaced", c->replaced);
 
 	json_print(said, stdout);
 	json_decref(said);

@@ -234,8 +234,9 @@ static void gather_experiment(json_t *out, const char *experiments, const char *
 		root = NULL;
 	name = scalar(root, "name");
 	title = scalar(root, "title");
-	json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:b}", "name", name ? name : folder, "title",
-					     title ? title : "", "path", dir, "readable", root != NULL));
+	json_array_append_new(out,
+			      json_pack("{s:o, s:s, s:o, s:b}", "name", json_outside(name ? name : folder), "title",
+					title ? title : "", "path", json_outside(dir), "readable", root != NULL));
 	yaml_free(root);
 	diag_free(&d);
 	free(text);

@@ -145,3 +145,42 @@ edit() {
 		[ "$status" -eq 2 ]
 	done
 }
+
+@test "bytes that are not UTF-8, in paths and arguments, are in run.json in a form that can be taken back" {
+	odd=$(printf 'a\377\\x41b')
+	mkdir "$odd"
+	spec s <<-'YAML'
+		settings: {kernel: pingpong, transport: tcp, messages: 50, repetitions: 1, warmup: 0}
+	YAML
+	cp s.yaml "$odd.yaml"
+	printf 'lat_us\n1\n2\n3\n' >"$odd.csv"
+	for words in "run s.yaml --out" "import csv $odd.csv --out" "run $odd.yaml --out" "run --foreign csv --samples $odd.csv --out"; do
+		more=()
+		[[ $words != import* ]] && more=(--no-state)
+		[[ $words != *foreign* ]] || more+=(-- true)
+		# shellcheck disable=SC2086 # several words
+		run "$KBLAT" $words "$odd" "${more[@]}"
+		echo "$words: $status $output"
+		[[ $output != *"out of memory"* ]]
+		[ "$status" -ne 2 ]
+		last=${lines[-1]}
+		[[ $last != *.partial ]]
+		if [[ $last == /* ]]; then
+			"$KBLAT" verify "$last"
+			assert_eq "$(json "$last/run.json" 'd["argv"].count("a\\xff\\x5cx41b") > 0')" True
+		fi
+	done
+	[ -z "$(compgen -G "$odd/*.partial")" ]
+	cd "$odd" # and the working folder
+	run "$KBLAT" run ../s.yaml --no-state --source "env ODD=$odd"
+	echo "$output"
+	assert_eq "$status" 0
+	# A spec is YAML, which is UTF-8.
+	cd ..
+	printf 'kblat: 1\nname: a\377\nsettings: {}\n' >bad.yaml
+	run "$KBLAT" run bad.yaml
+	echo "$output"
+	[ "$status" -eq 2 ]
+		[[ $output != *"out of memory"* ]]
+	assert_contains "$output" "bad.yaml"
+}

@@ -131,15 +131,13 @@ static int prepare_transport(struct endpoint *ep, struct err *e)
 
 static int read_arm(struct endpoint *ep, const json_t *order, json_int_t *messages, struct err *e)
 {
-	const char *keep = json_string_value(json_object_get(order, "keep_in"));
-
 	*messages = json_integer_value(json_object_get(order, "messages"));
 	if (!ep->is_connected || ep->running || *messages < 1 || *messages > ep->flow.config.schedule.messages)
 		return err_set(e, -EPROTO, STATUS_FAILED, "arm", NULL, "came out of order or asks for too much");
 	ep->control = json_is_true(json_object_get(order, "control"));
 	ep->warm_up = json_is_true(json_object_get(order, "warm_up"));
 	free(ep->keep_dir);
-	ep->keep_dir = keep ? or_abort(strdup(keep)) : NULL;
+	ep->keep_dir = json_inside_bytes(json_object_get(order, "keep_in"));
 	return 0;
 }
 
@@ -360,9 +358,9 @@ static json_t *hello_message(void)
 			boot_id[strcspn(boot_id, "\n")] = '\0';
 		fclose(f);
 	}
-	return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:i}", "type", "hello", "protocol", WIRE_PROTOCOL, "version",
-			 kblat_version, "byte_order", WIRE_BYTE_ORDER, "host", host, "boot_id", boot_id, "pid",
-			 (int)getpid());
+	return json_pack("{s:s, s:i, s:s, s:s, s:o, s:s, s:i}", "type", "hello", "protocol", WIRE_PROTOCOL, "version",
+			 kblat_version, "byte_order", WIRE_BYTE_ORDER, "host", json_outside(host), "boot_id", boot_id,
+			 "pid", (int)getpid());
 }
 
 /* Between repetitions; at first often, because the other side may wait for what is left to do. Milliseconds until it should be

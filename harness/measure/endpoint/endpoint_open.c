@@ -142,11 +142,11 @@ static int open_recorder(struct endpoint *ep, const json_t *order, struct err *e
 
 static int open_side(struct endpoint *ep, const json_t *order, struct err *e)
 {
-	const json_t *dir = json_object_get(order, "dir");
+	char *dir = json_inside_bytes(json_object_get(order, "dir"));
 	const char *point = json_text(order, "point");
 	const struct kernel_place place = {
 	    .role = ep->role,
-	    .dir = json_string_value(dir),
+	    .dir = dir,
 	    .flow = ep->flow.name,
 	    .name = json_text(order, "name"),
 	    .point = is_object_name(point) ? point : NULL,
@@ -155,7 +155,11 @@ static int open_side(struct endpoint *ep, const json_t *order, struct err *e)
 	    .stop = &ep->worker.stop,
 	};
 
-	return ep->flow.kernel->side ? ep->flow.kernel->side->open(ep->flow.kernel_settings, &place, &ep->side, e) : 0;
+	const struct kernel_side_ops *side = ep->flow.kernel->side;
+	const int rc = side ? side->open(ep->flow.kernel_settings, &place, &ep->side, e) : 0;
+
+	free(dir);
+	return rc;
 }
 
 static int open_transport(struct endpoint *ep, const json_t *order, json_t **address, struct err *e)

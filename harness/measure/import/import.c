@@ -59,11 +59,11 @@ static json_t *import_run(const struct import *i, const char *name, const char *
 	const int64_t step = r->resolution_ns ? r->resolution_ns : 1, steps = step < 1000000000 ? 1000000000 / step : 1;
 	const int64_t hz = r->clock_hz && (step == 1 || r->clock_hz < steps) ? r->clock_hz : steps;
 
-	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:{s:i, s:I, s:i},"
+	return json_pack("{s:i, s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:{s:i, s:I, s:i},"
 			 " s:{s:{s:s, s:[s]}}, s:{s:s, s:I, s:I, s:b}, s:b, s:[], s:[]}",
-			 "schema", 1, "name", name, "title", title, "source", source, "status", "RUNNING", "variant",
-			 "full", "argv", describe_command(q->argc, q->argv), "version", kblat_version, "commit",
-			 kblat_commit, "started_utc", i->started_utc, "ended_utc", "t0", "monotonic_ns", 0,
+			 "schema", 1, "name", name, "title", title, "source", json_outside(source), "status", "RUNNING",
+			 "variant", "full", "argv", describe_command(q->argc, q->argv), "version", kblat_version,
+			 "commit", kblat_commit, "started_utc", i->started_utc, "ended_utc", "t0", "monotonic_ns", 0,
 			 "realtime_ns", (json_int_t)r->started_ns, "tai_ns", 0, "hosts",
 			 choose(q->host, r->host, "unknown"), "boot_id", choose(q->boot, r->boot, "unknown"), "roles",
 			 "source", "clock", "source", q->format->name, "hz", (json_int_t)hz, "bin_ppm",
@@ -81,7 +81,7 @@ static void import_describe_command(const struct import *i)
 	if (count)
 		json_object_set_new(i->dir.run, "command", json_texts(q->command, count));
 	if (count && machine_state_sysroot())
-		json_object_set_new(i->dir.run, "sysroot", json_string(machine_state_sysroot()));
+		json_object_set_new(i->dir.run, "sysroot", json_outside(machine_state_sysroot()));
 	if (q->environment)
 		json_object_set_new(i->dir.run, "environment", json_string(q->environment));
 }

@@ -283,9 +283,9 @@ static int follow(struct repetition *rep, struct err *e)
 
 /* Where an endpoint keeps its columns if this process is killed: nowhere on other hosts, which do not
  * have this directory. */
-static const char *keep_in(const struct repetition *rep, size_t flow, enum role role)
+static json_t *keep_in(const struct repetition *rep, size_t flow, enum role role)
 {
-	return session_peer_is_local(rep->s, peer_of(rep, flow, role)) ? rep->flow[flow].dir : NULL;
+	return session_peer_is_local(rep->s, peer_of(rep, flow, role)) ? json_outside(rep->flow[flow].dir) : NULL;
 }
 
 static int arm(struct repetition *rep, enum role role, struct err *e)
@@ -297,7 +297,7 @@ static int arm(struct repetition *rep, enum role role, struct err *e)
 
 		if (f->messages)
 			rc = channel_send(&peer_of(rep, i, role)->channel,
-					  json_pack("{s:s, s:I, s:I, s:b, s:b, s:b, s:s*}", "type", "arm", "messages",
+					  json_pack("{s:s, s:I, s:I, s:b, s:b, s:b, s:o*}", "type", "arm", "messages",
 						    (json_int_t)f->messages, "rep",
 						    (json_int_t)(rep->number < 0 ? 0 : rep->number), "control",
 						    rep->number == REPETITION_CONTROL, "warm_up",

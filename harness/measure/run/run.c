@@ -154,7 +154,7 @@ static json_t *describe_run(const struct spec *spec, const struct run_identity *
 	    describe_start(t0_ticks), "hosts", who->host, "boot_id", who->boot_id, "roles", "coordinator", "clock",
 	    clock, "valid", 0, "reasons", "warnings");
 	if (sysroot)
-		json_object_set_new(run, "sysroot", json_string(sysroot));
+		json_object_set_new(run, "sysroot", json_outside(sysroot));
 	return run;
 }
 

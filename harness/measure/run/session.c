@@ -322,7 +322,7 @@ static int send_open(struct session *s, size_t i, const char *name, struct err *
 	if (p->role == ROLE_SINK && session_flow_is_apart(s, i / 2))
 		json_object_set_new(order, "source_conversion", session_hosts_conversion(s, &s->peer[i ^ 1]));
 	if (session_peer_is_local(s, p))
-		json_object_set_new(order, "dir", json_string(s->dir));
+		json_object_set_new(order, "dir", json_outside(s->dir));
 	return channel_send(&s->peer[i].channel, order, e);
 }
 

@@ -281,7 +281,7 @@ void experiments_free(struct experiments *s)
 
 static json_t *experiment_json(const struct experiment *x)
 {
-	json_t *j = json_pack("{s:s, s:s, s:O}", "name", x->name, "spec", x->path, "points", x->points);
+	json_t *j = json_pack("{s:s, s:o, s:O}", "name", x->name, "spec", json_outside(x->path), "points", x->points);
 
 	forecast_to_json(&x->expected, j);
 	return j;
