@@ -412,7 +412,7 @@ bats_require_minimum_version 1.5.0
 	as_before
 }
 
-@test "a partition that widens the masks of bound kernel threads is not to be undone" {
+@test "a partition that changes the masks of bound kernel threads is not to be undone" {
 	machine small-v2
 	for dir in m m.before; do
 		mkdir -p $dir/proc/77/task/77

@@ -139,6 +139,86 @@ masks() {
 	as_before
 }
 
+# settings: all sysctls that change each other, and what else does, as text.
+settings() {
+	grep -rs . /proc/sys/vm/{dirty_*,overcommit_*,nr_hugepages,nr_overcommit_hugepages,min_free_kbytes} \
+		/proc/sys/kernel/{watchdog,nmi_watchdog,soft_watchdog,sched_rt_*_us,perf_cpu_*,perf_event_max_*} \
+		/proc/sys/net/ipv4/{ip_forward,tcp_congestion_control,tcp_allowed_congestion_control} \
+		/proc/sys/net/ipv4/conf/*/{forwarding,accept_redirects,send_redirects,rp_filter} \
+		/proc/sys/net/ipv6/conf/*/{forwarding,disable_ipv6,accept_ra} /proc/sys/net/ipv4/neigh/*/{retrans_time*,base_*} \
+		/sys/kernel/mm/transparent_hugepage/{enabled,defrag} /sys/kernel/mm/hugepages/*/nr_hugepages \
+		/sys/devices/system/node/node*/hugepages/*/nr_hugepages /sys/block/vda/queue/{scheduler,nr_requests,wbt_lat_usec} \
+		/sys/block/vda/queue/iosched/* | sort
+}
+
+@test "settings that change each other are all as before" {
+	ip link add left type veth peer name right
+	sysctl -q net.ipv4.conf.left.forwarding=1 net.ipv4.conf.all.accept_redirects=0 vm.nr_hugepages=0
+	echo 3 >/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages
+	before=$(settings)
+	for one in 'vm.dirty_bytes: 8388608, vm.dirty_background_bytes: 4194304' 'vm.dirty_background_bytes: 4194304' \
+		'vm.overcommit_kbytes: 1000000' 'net.ipv4.ip_forward: 1' 'net.ipv4.conf.all.forwarding: 1' \
+		'net.ipv4.conf.default.rp_filter: 2' 'net.ipv6.conf.all.forwarding: 1' 'vm.nr_hugepages: 6' \
+		'net.ipv4.neigh.default.retrans_time_ms: 500' 'kernel.watchdog: 0' \
+		'kernel.sched_rt_runtime_us: 400000, kernel.sched_rt_period_us: 500000' \
+		'kernel.perf_cpu_time_max_percent: 0' 'vm.dirty_ratio: 5, vm.dirty_bytes: 8388608'; do
+		mkdir -p "$T/p"
+		printf 'kbtune: 1\nsysctl: {%s}\n' "$one" >"$T/p/profile.yaml"
+		"$KBTUNE" run "$T/p" -- true
+		diff <(echo "$before") <(settings)
+	done
+	printf 'kbtune: 1\nthp: %s\nsysfs: {/sys/block/vda/queue/scheduler: mq-deadline}\n' \
+		"$(grep -q '\[never\]' /sys/kernel/mm/transparent_hugepage/enabled && echo always || echo never)" >"$T/p/profile.yaml"
+	"$KBTUNE" run "$T/p" -- true
+	diff <(echo "$before") <(settings)
+	# And where the other one of two is the one that counts.
+	sysctl -q vm.dirty_bytes=16777216 vm.dirty_background_bytes=8388608 vm.overcommit_kbytes=500000
+	before=$(settings)
+	for one in 'vm.dirty_ratio: 10' 'vm.dirty_background_ratio: 3' 'vm.overcommit_ratio: 70' 'vm.dirty_bytes: 8388608'; do
+		printf 'kbtune: 1\nsysctl: {%s}\n' "$one" >"$T/p/profile.yaml"
+		"$KBTUNE" run "$T/p" -- true
+		diff <(echo "$before") <(settings)
+	done
+	sysctl -q vm.dirty_ratio=0
+	before=$(settings)
+	printf 'kbtune: 1\nsysctl: {vm.dirty_bytes: 8388608}\n' >"$T/p/profile.yaml"
+	"$KBTUNE" run "$T/p" -- true
+	diff <(echo "$before") <(settings)
+	sysctl -q vm.dirty_ratio=20 vm.dirty_background_ratio=10 vm.overcommit_ratio=50 vm.nr_hugepages=0
+	ip link delete left
+}
+
+@test "an interface of the same name is another one; one of another name is the same; so are cpusets" {
+	ip link add left type veth peer name right
+	printf 'kbtune: 1\ninterfaces: [left, right]\ngro_flush_timeout: 20us\noffloads: {tso: off}\n' >"$T/profile.yaml"
+	"$KBTUNE" apply "$T"
+	[ "$(cat /sys/class/net/left/gro_flush_timeout)" = 20000 ]
+	ip link set left name far
+	"$KBTUNE" verify
+	"$KBTUNE" restore
+	[ "$(cat /sys/class/net/far/gro_flush_timeout /sys/class/net/right/gro_flush_timeout | tr '\n' ' ')" = "0 0 " ]
+	ethtool -k far | grep -q 'tcp-segmentation-offload: on'
+	ip link set far name left
+	"$KBTUNE" apply "$T"
+	ip link delete left
+	ip link add left type veth peer name right
+	echo 7000 | tee /sys/class/net/left/gro_flush_timeout >/sys/class/net/right/gro_flush_timeout
+	ethtool -K left tso off
+	run "$KBTUNE" restore
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(cat /sys/class/net/left/gro_flush_timeout)" = 7000 ]
+	ethtool -k left | grep -q 'tcp-segmentation-offload: off'
+	ip link delete left
+	"$KBTUNE" cpuset create mine --cpus 3
+	group=$(is_v1 && echo /dev/cpuset/mine || echo /sys/fs/cgroup/mine)
+	rmdir "$group"
+	mkdir "$group"
+	"$KBTUNE" restore
+	[ -d "$group" ]
+	rmdir "$group"
+}
+
 @test "an interrupt's effective CPU really moves" {
 	irq=$(awk '/virtio.*requests/ { sub(":", "", $1); print $1 }' /proc/interrupts | head -n 1)
 	for cpu in 0 2; do

@@ -113,11 +113,26 @@ static void report_gone(const struct undone *done, const char *first)
 			done->gone - 1);
 }
 
+/* A card, a disk or an interrupt may have another name now, and another one its name. */
+static int undo_where_it_is(struct machine *m, const struct step *s, struct err *e)
+{
+	struct step now;
+	int rc = step_follow(m, s, &now);
+
+	if (rc == STEP_REPLACED)
+		fprintf(stderr, "kbtune: %s: another one has its name now, and stays as it is\n", s->path);
+	if (rc)
+		return STEP_GONE;
+	rc = s->op->undo(m, &now, e);
+	step_free(&now);
+	return rc;
+}
+
 /* What is given up and cannot be undone is left as it is, and recorded. */
 static int undo_one(struct machine *m, const struct step *s, struct err *e)
 {
 	struct err own = ERR_INIT;
-	int rc = s->unmade ? 0 : s->op->undo(m, s, &own);
+	int rc = s->unmade ? 0 : undo_where_it_is(m, s, &own);
 
 	if (rc < 0 && json_is_true(json_object_get(s->data, STEP_GIVEN_UP)))
 		rc = STEP_LEFT;
@@ -221,6 +236,7 @@ static void copy_steps(const struct machine *m, const struct plan *p, struct jou
 		j->steps[j->count - 1].unmade = s->op->creates;
 		if (*offline)
 			json_object_set_new(s->data, STEP_OFFLINE, json_string(offline));
+		step_identify(m, &j->steps[j->count - 1]);
 	}
 }
 
@@ -274,6 +290,25 @@ int transaction_undo(struct machine *m, struct journal *j, const char *knob, con
 	return rc ? rc : saved;
 }
 
+static enum check check_where_it_is(struct machine *m, const struct step *s, char *text, size_t size)
+{
+	struct step now;
+	enum check c;
+
+	switch (step_follow(m, s, &now)) {
+	case STEP_GONE:
+		return s->op->check(m, s, text, size);
+	case STEP_REPLACED:
+		snprintf(text, size, "another one has its name now");
+		return CHECK_DRIFT;
+	default:
+		break;
+	}
+	c = s->op->check(m, &now, text, size);
+	step_free(&now);
+	return c;
+}
+
 void transaction_verify(struct machine *m, const struct journal *j, struct drift *d)
 {
 	char now[4096];
@@ -285,7 +320,7 @@ void transaction_verify(struct machine *m, const struct journal *j, struct drift
 		enum check c;
 
 		now[0] = '\0';
-		c = s->op->check(m, s, now, sizeof(now));
+		c = check_where_it_is(m, s, now, sizeof(now));
 		if (c == CHECK_SAME)
 			continue;
 		d->drifted += c == CHECK_DRIFT;

@@ -61,7 +61,7 @@ static int collect_thread(const struct thread *t, void *context)
 }
 
 /* All that `c` wants. */
-static void collect(struct collection *c)
+static void collect_all_threads(struct collection *c)
 {
 	topology_offline(c->p->m, &c->offline);
 	if (topology_present(c->p->m, &c->present))
@@ -116,7 +116,7 @@ void knob_tasks_plan(struct planner *p, const struct setting *s, const struct kn
 		json_decref(c.threads);
 		return;
 	}
-	collect(&c);
+	collect_all_threads(&c);
 	snprintf(before, sizeof(before), "%zu of the kernel and %zu of programs may use the shields", c.kernel, c.user);
 	snprintf(after, sizeof(after), "off CPUs %s", cpulist_format(&p->shielded, off, sizeof(off)));
 	plan_step(p->plan, k->key, &op_affinity, "threads", before, after,
@@ -142,13 +142,19 @@ void knob_tasks_plan_to_keep(struct planner *p, const char *knob)
 	char before[64];
 
 	if (!has_affinity_step(p->plan))
-		collect(&c);
+		collect_all_threads(&c);
 	if (json_array_size(c.threads)) {
 		snprintf(before, sizeof(before), "%zu with an affinity of their own", json_array_size(c.threads));
 		plan_step(p->plan, knob, &op_affinity, "threads", before, "as the cpusets make them",
 			  make_data(p, &none, c.threads, false, false));
 	}
 	json_decref(c.threads);
+}
+
+void knob_tasks_plan_smt(struct planner *p, const struct setting *s, const struct knob *k)
+{
+	if (!setting_is_on(s, s->value, s->key))
+		knob_tasks_plan_to_keep(p, k->key);
 }
 
 void knob_tasks_plan_again(struct planner *p, const struct setting *s, const struct knob *k)

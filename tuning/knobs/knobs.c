@@ -192,6 +192,7 @@ const struct knob knobs[] = {
 	{"sysfs", "{path: value}: any file below /sys", knob_values_plan_files, "/sys/", .each_name = true},
 	{"dma_latency", "global PM QoS: hold /dev/cpu_dma_latency at this many us", knob_idle_plan_latency, NULL,
 	 .cost = "power and heat: no CPU sleeps deeply"},
+	{"smt", NULL, knob_tasks_plan_smt, NULL},
 	{"smt", "off: one thread per core",
 	 VALUE(.paths = {CPU "/smt/control"}, .words = {{"on", "on"}, {"off", "off"}}, .may_refuse = true,
 	       .absent = "this kernel cannot switch SMT"),

@@ -21,6 +21,7 @@ struct habit {
 	char *path;
 	int error;   /* errno of a write, or 0 */
 	char *reads; /* content after a write, or NULL */
+	char *sets;  /* a path that gets `reads` instead, or NULL */
 };
 
 static const struct {
@@ -40,7 +41,7 @@ static int error_number(const char *name)
 	return 0;
 }
 
-/* "PATH write ERRNO" or "PATH reads TEXT"; false for anything else. */
+/* "PATH write ERRNO", "PATH reads TEXT" or "PATH sets OTHER TEXT"; false for anything else. */
 static bool read_habit(char *line, struct habit *h)
 {
 	char *path = strsep(&line, " "), *verb = strsep(&line, " ");
@@ -51,6 +52,11 @@ static bool read_habit(char *line, struct habit *h)
 	if (!strcmp(verb, "write") && (h->error = error_number(line)))
 		return true;
 	if (!strcmp(verb, "reads")) {
+		h->reads = fs_path("%s\n", line);
+		return true;
+	}
+	if (!strcmp(verb, "sets") && line[0] == '/' && strchr(line, ' ')) {
+		h->sets = fs_path("%s", strsep(&line, " "));
 		h->reads = fs_path("%s\n", line);
 		return true;
 	}
@@ -117,6 +123,7 @@ void machine_close(struct machine *m)
 	for (size_t i = 0; i < m->habit_count; i++) {
 		free(m->habits[i].path);
 		free(m->habits[i].reads);
+		free(m->habits[i].sets);
 	}
 	free(m->habits);
 	m->habits = NULL;
@@ -137,7 +144,7 @@ void machine_changed(struct machine *m)
 static const struct habit *find_habit(const struct machine *m, const char *path)
 {
 	for (size_t i = 0; i < m->habit_count; i++)
-		if (!strcmp(m->habits[i].path, path))
+		if (!m->habits[i].sets && !strcmp(m->habits[i].path, path))
 			return &m->habits[i];
 	return NULL;
 }
@@ -162,6 +169,9 @@ int machine_write(struct machine *m, const char *path, const char *text, size_t 
 	if (h)
 		text = h->reads, length = strlen(h->reads);
 	rc = sysroot_write(&m->root, path, text, length);
+	for (size_t i = 0; i < m->habit_count && !rc; i++)
+		if (m->habits[i].sets && !strcmp(m->habits[i].path, path))
+			sysroot_write(&m->root, m->habits[i].sets, m->habits[i].reads, strlen(m->habits[i].reads));
 	if (!rc)
 		machine_changed(m);
 	return rc;

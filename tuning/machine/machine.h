@@ -41,6 +41,7 @@ void machine_close(struct machine *m);
  * Write a value with one write(2). The recorded machine's /habits may say otherwise, in lines of
  *   PATH write ERRNO     a write to that path fails so (EIO, EPERM, EROFS, EBUSY, EINVAL)
  *   PATH reads TEXT      after a write the file holds TEXT, as a kernel does that accepts and then knows better
+ *   PATH sets OTHER TEXT after a write another file holds TEXT; there may be several
  */
 int machine_write(struct machine *m, const char *path, const char *text, size_t length);
 

@@ -196,7 +196,7 @@ static int restore_one(struct machine *m, const struct step *s, json_t *one, str
 	return cpulist_intersects(&offline, &had) && compare_mask(m, one, t, &had) ? STEP_LEFT : rc;
 }
 
-static void add_name(const struct thread *t, size_t count, char *names, size_t size)
+static void add_thread_name(const struct thread *t, size_t count, char *names, size_t size)
 {
 	size_t used = strlen(names);
 
@@ -314,7 +314,7 @@ static int undo_threads(struct machine *m, const struct step *s, struct err *e)
 		if (rc == -EAGAIN)
 			waiting++;
 		else if (rc == STEP_LEFT)
-			add_name(&t, ++left, names, sizeof(names));
+			add_thread_name(&t, ++left, names, sizeof(names));
 		else if (rc && rc != -EINVAL && !is_ended(rc))
 			worst = err_sys(e, rc, json_string_value(json_object_get(one, "name")), "restore its affinity");
 	}

@@ -2,7 +2,7 @@
  * A cpuset of kbtune: it is created, given CPUs and memory, and made exclusive. Afterwards it is
  * removed, and threads that still run in it are moved to the root. Uses libcpuset if the controller
  * is of version 1 and the library knows its mount; otherwise its files. data: "version", "root"
- * (mount point), "prefix", "name", "cpus", "memory", "partition", "lib".
+ * (mount point), "prefix", "name", "cpus", "memory", "partition", "lib"; once it is made, "number", the control group's own.
  *
  * A partition of version 2 that was accepted may read back "isolated invalid (reason)": that is a
  * failure with a reason.
@@ -10,10 +10,12 @@
 #include "tuning/ops/op_cpuset.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -216,6 +218,36 @@ static int make_by_files(struct machine *m, const struct step *s, const struct c
 
 static enum check cpuset_check(struct machine *m, const struct step *s, char *now, size_t size);
 
+/* The kernel gives a control group a number that no other gets; those of a recorded machine are plain folders. */
+static long long group_number(const struct machine *m, const struct step *s)
+{
+	int fd = m->root.live ? machine_openat(m, s->path, O_RDONLY | O_DIRECTORY) : -1;
+	struct stat st = {0};
+
+	if (fd >= 0) {
+		if (fstat(fd, &st))
+			st.st_ino = 0;
+		close(fd);
+	}
+	return (long long)st.st_ino;
+}
+
+static void identify(const struct machine *m, struct step *s)
+{
+	long long number = group_number(m, s);
+
+	if (number)
+		json_object_set_new(s->data, "number", json_integer((json_int_t)number));
+}
+
+/* Was it removed, and another one made in its place? */
+static bool is_another(const struct machine *m, const struct step *s)
+{
+	long long ours = step_number(s, "number"), now = group_number(m, s);
+
+	return ours && now && ours != now;
+}
+
 static int cpuset_apply(struct machine *m, struct step *s, struct err *e)
 {
 	struct cgroups cg = op_cpuset_hierarchy(m, s);
@@ -226,6 +258,8 @@ static int cpuset_apply(struct machine *m, struct step *s, struct err *e)
 		raise(SIGKILL);
 	rc = cg.lib ? make_by_lib(m, s, e) : make_by_files(m, s, &cg, e);
 	s->unmade = rc == -EEXIST;
+	if (!rc)
+		identify(m, s);
 	if (!rc && cg.lib)
 		rc = balance_v1(m, s, &cg, e);
 	if (!rc && cpuset_check(m, s, now, sizeof(now)) != CHECK_SAME)
@@ -343,6 +377,8 @@ static int cpuset_undo(struct machine *m, const struct step *s, struct err *e)
 
 	if (rc)
 		return rc == -ENOENT ? 0 : err_sys(e, rc, s->path, "look for the cpuset");
+	if (is_another(m, s))
+		return STEP_GONE;
 	/* Many kernels give threads back the CPUs that are online, and never again those that are not. */
 	if (topology_waits_for_any(m, NULL, step_text(s, STEP_OFFLINE), s->path, e))
 		return -EAGAIN;

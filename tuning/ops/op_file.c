@@ -3,7 +3,9 @@
  * the complete original content, so that every byte of a recorded machine is restored;
  * "may_refuse": hardware or firmware may reject any change, which is then not an error, but
  * recorded ("refused"); "of_card": so may a network card's driver, it may make another value of it ("got"), and the card
- * may be gone; "keep": nothing is changed, and the file is put back because other changes reset it.
+ * may be gone; "keep": nothing is changed, and the file is put back because other changes reset it. "beside": files that
+ * may change with it (families.h), as they were: [{"path", "form", "raw", "is"}]; after it was made "looked", and those that
+ * have changed are "moved". These are put back with it, and others that putting it back changes, too.
  */
 #include "tuning/ops/op_file.h"
 
@@ -16,6 +18,10 @@
 
 #include "common/cpulist.h"
 #include "common/err.h"
+#include "common/fs.h"
+#include "common/or_abort.h"
+#include "tuning/machine/families.h"
+#include "tuning/machine/identity.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/topology.h"
 #include "tuning/steps/plan.h"
@@ -62,6 +68,8 @@ static const struct {
     {"/proc/sys/kernel/tainted", NULL, "the kernel only adds to it"},
     {"/proc/sys/vm/drop_caches", NULL, "the caches are filled again only as files are read"},
     {"/proc/sys/net/ipv6/conf/*/disable_ipv6", "1", "the IPv6 addresses and routes that are there are lost"},
+    {"/proc/sys/net/ipv6/conf/*/forwarding", "[1-9]*", "routes that were learnt from routers are learnt anew"},
+    {"/sys/class/net/*/mtu", "???", "the IPv6 addresses that are there are lost"},
     {"/proc/sys/net/*/route/flush", NULL, "the routes that are dropped are learnt anew"},
     {"/sys/kernel/mm/ksm/run", "2", "pages that were merged are separated"},
     {"/sys/kernel/security/lockdown", NULL, "the kernel keeps it before a reboot"},
@@ -119,6 +127,54 @@ static struct step *plan_value(struct plan *plan, const struct machine *m, const
 			 json_pack("{s:s, s:o}", "form", form_name(form), "raw", raw));
 }
 
+/* A choice between words is recognised by its brackets. */
+static enum form guess_form(const char *text)
+{
+	return strchr(text, '[') && strchr(text, ']') ? FORM_CHOICE : FORM_TEXT;
+}
+
+/* A file that only says something, or does not say what was written. */
+static bool is_read_only(const struct machine *m, const char *path)
+{
+	mode_t mode;
+
+	return machine_mode(m, path, &mode) || (mode & 0600) != 0600;
+}
+
+static void note_beside(const struct machine *m, const char *path, json_t *list)
+{
+	json_t *raw = NULL, *one;
+	char *text, *is;
+
+	if (is_read_only(m, path) || machine_read(m, path, &text))
+		return;
+	raw = json_string(text);
+	if (raw) {
+		one = json_pack("{s:s, s:s, s:o}", "path", path, "form", form_name(guess_form(text)), "raw", raw);
+		is = identity_of(m, path);
+		if (is)
+			json_object_set_new(one, STEP_IDENTITY, json_string(is));
+		json_array_append_new(list, one);
+		free(is);
+	}
+	free(text);
+}
+
+/* What may change with it. */
+static void plan_beside(const struct machine *m, struct step *s)
+{
+	json_t *list = json_array();
+	char **paths;
+	size_t count = families_beside(m, s->path, &paths);
+
+	for (size_t i = 0; i < count; i++)
+		note_beside(m, paths[i], list);
+	sysroot_names_free(paths);
+	if (json_array_size(list))
+		json_object_set(s->data, "beside", list);
+	json_decref(list);
+}
+
 struct step *op_file_plan(struct plan *plan, const struct machine *m, const char *knob, const char *path,
 			  enum form form, const char *value, const char *absent)
 {
@@ -138,6 +194,8 @@ struct step *op_file_plan(struct plan *plan, const struct machine *m, const char
 	s = plan_value(plan, m, knob, path, form, value, now, text);
 	if (s && strcmp(s->before, s->after) && op_file_loss(path, value))
 		step_cannot_undo(s, false, path, "%s", op_file_loss(path, value));
+	if (s && strcmp(s->before, s->after))
+		plan_beside(m, s);
 	free(now);
 	free(text);
 	return s;
@@ -276,7 +334,216 @@ static int compare_value(struct machine *m, const struct step *s, const char *op
 	return rc;
 }
 
-static int file_apply(struct machine *m, struct step *s, struct err *e)
+/* --- files beside it --- */
+
+/* One of them, now: the caller frees `path` and `text`; NULL if it is gone. */
+struct beside {
+	json_t *record;
+	enum form form;
+	char *path, *text;
+};
+
+static void read_beside(const struct machine *m, json_t *record, struct beside *b)
+{
+	const char *path = json_string_value(json_object_get(record, "path"));
+	const char *is = json_string_value(json_object_get(record, STEP_IDENTITY));
+	const char *form = json_string_value(json_object_get(record, "form"));
+
+	*b = (struct beside){.record = record,
+			     .form = form && form_find(form) >= 0 ? (enum form)form_find(form) : FORM_TEXT};
+	if (path && is && identity_follow(m, path, is, &b->path))
+		b->path = NULL;
+	else if (path && !is)
+		b->path = fs_path("%s", path);
+	if (b->path && machine_read(m, b->path, &b->text))
+		b->text = NULL;
+}
+
+static void free_beside(struct beside *b)
+{
+	free(b->path);
+	free(b->text);
+}
+
+static bool are_same_values(enum form form, const char *a, const char *b)
+{
+	char *one = form_value(form, a, ""), *other = form_value(form, b, "");
+	bool same = form_same(form, one, other);
+
+	free(one);
+	free(other);
+	return same;
+}
+
+/* How they are before it is changed. */
+static struct beside *read_all_beside(const struct machine *m, const struct step *s, size_t *count)
+{
+	json_t *list = json_object_get(s->data, "beside");
+	struct beside *all;
+
+	*count = json_array_size(list);
+	all = or_abort(calloc(*count + 1, sizeof(*all)));
+	for (size_t i = 0; i < *count; i++)
+		read_beside(m, json_array_get(list, i), &all[i]);
+	return all;
+}
+
+static bool has_moved(const struct machine *m, const struct beside *before)
+{
+	struct beside now;
+	bool moved;
+
+	read_beside(m, before->record, &now);
+	moved = before->text && (!now.text || !are_same_values(now.form, before->text, now.text));
+	free_beside(&now);
+	return moved;
+}
+
+/* After it was changed: which of them have changed with it? */
+static void look_beside(struct machine *m, struct step *s, const struct beside *before, size_t count)
+{
+	const char *first = NULL;
+	size_t moved = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!has_moved(m, &before[i]))
+			continue;
+		json_object_set_new(before[i].record, "moved", json_true());
+		if (!moved++)
+			first = before[i].path;
+	}
+	if (count)
+		json_object_set_new(s->data, "looked", json_true());
+	if (moved > 1)
+		step_note(s, "%s and %zu more have changed with it, and are put back with it", first, moved - 1);
+	else if (moved)
+		step_note(s, "%s has changed with it, and is put back with it", first);
+}
+
+/* What each of them should be again: as it was when this was planned, if it has changed with it; otherwise as it is now,
+ * before this is put back, whoever has changed it since. */
+struct wanted {
+	struct beside now;
+	char *text;
+};
+
+static struct wanted *want_beside(const struct machine *m, const struct step *s, size_t *count)
+{
+	json_t *list = json_object_get(s->data, "beside");
+	const bool looked = json_is_true(json_object_get(s->data, "looked"));
+	struct wanted *all;
+
+	*count = json_array_size(list);
+	all = or_abort(calloc(*count + 1, sizeof(*all)));
+	for (size_t i = 0; i < *count; i++) {
+		json_t *one = json_array_get(list, i);
+		const char *raw = json_string_value(json_object_get(one, "raw"));
+
+		read_beside(m, one, &all[i].now);
+		if (raw && (!looked || json_is_true(json_object_get(one, "moved"))))
+			all[i].text = fs_path("%s", raw);
+		else if (all[i].now.text)
+			all[i].text = fs_path("%s", all[i].now.text);
+	}
+	return all;
+}
+
+static void free_wanted(struct wanted *all, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free_beside(&all[i].now);
+		free(all[i].text);
+	}
+	free(all);
+}
+
+/* Is it as it should be? What is gone needs nothing. */
+static bool is_as_wanted(const struct machine *m, const struct wanted *w)
+{
+	char *text;
+	bool same;
+
+	if (!w->text || !w->now.path || machine_read(m, w->now.path, &text))
+		return true;
+	same = m->root.live ? are_same_values(w->now.form, text, w->text) : !strcmp(text, w->text);
+	free(text);
+	return same;
+}
+
+static int write_wanted(struct machine *m, const struct wanted *w)
+{
+	char *value;
+	int rc;
+
+	if (!m->root.live)
+		return machine_put_back(m, w->now.path, w->text);
+	value = form_value(w->now.form, w->text, "");
+	rc = machine_write(m, w->now.path, value, strlen(value));
+	free(value);
+	return rc;
+}
+
+static int put_back_value(struct machine *m, const struct step *s);
+
+/* Two that exclude each other and were both 0: the one that takes a 0 takes it only after another value. */
+static void settle_zeros(struct machine *m, const struct step *s, const struct wanted *w)
+{
+	if (!m->root.live || !families_exclude(s->path, w->now.path) || strcmp(s->before, "0") ||
+	    !are_same_values(FORM_TEXT, w->text, "0"))
+		return;
+	if (machine_write(m, s->path, "1", 1) || machine_write(m, s->path, "0", 1))
+		if (!machine_write(m, w->now.path, "1", 1))
+			machine_write(m, w->now.path, "0", 1);
+}
+
+/* They limit and change each other in ways that depend on the kernel, so all are written again and again, as long as that
+ * brings any of them closer. `rc` is how writing the value itself went. */
+static int put_back_family(struct machine *m, const struct step *s, struct wanted *all, size_t count, int rc)
+{
+	for (size_t round = 0; round < count + 2; round++) {
+		size_t left = 0, written = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			if (is_as_wanted(m, &all[i]))
+				continue;
+			left++;
+			written += !write_wanted(m, &all[i]);
+		}
+		if (rc || left)
+			rc = put_back_value(m, s);
+		if (!left && !rc)
+			break;
+		if (!left && rc)
+			for (size_t i = 0; i < count; i++)
+				if (all[i].now.path)
+					settle_zeros(m, s, &all[i]);
+		if (!written && left)
+			break;
+	}
+	return rc;
+}
+
+/* 0, or a file that is not as it was, in `e`. */
+static int compare_beside(struct machine *m, const struct step *s, const struct wanted *all, size_t count,
+			  struct err *e)
+{
+	for (size_t i = 0; i < count; i++) {
+		char *text, *want;
+
+		if (is_as_wanted(m, &all[i]) || machine_read(m, all[i].now.path, &text))
+			continue;
+		want = form_value(all[i].now.form, all[i].text, "");
+		text[strcspn(text, "\n")] = '\0';
+		err_set(e, -EIO, STATUS_FAILED, all[i].now.path, "put back",
+			"it changes with %s, and is '%s' instead of '%s'", s->path, text, want);
+		free(want);
+		free(text);
+		return -EIO;
+	}
+	return 0;
+}
+
+static int change_value(struct machine *m, struct step *s, struct err *e)
 {
 	struct err other = ERR_INIT;
 	int rc = keeps_file(s) ? 1 : is_now(m, s, s->after);
@@ -293,6 +560,20 @@ static int file_apply(struct machine *m, struct step *s, struct err *e)
 	if (other.status)
 		return err_set(e, rc, other.status, NULL, NULL, "%s", other.text);
 	return rc ? err_sys(e, rc, s->path, "write") : 0;
+}
+
+static int file_apply(struct machine *m, struct step *s, struct err *e)
+{
+	size_t count;
+	struct beside *before = read_all_beside(m, s, &count);
+	int rc = change_value(m, s, e);
+
+	if (!rc)
+		look_beside(m, s, before, count);
+	for (size_t i = 0; i < count; i++)
+		free_beside(&before[i]);
+	free(before);
+	return rc;
 }
 
 static enum check file_check(struct machine *m, const struct step *s, char *now, size_t size)
@@ -395,10 +676,18 @@ static bool was_rounded_back(struct machine *m, const struct step *s)
 static int file_undo(struct machine *m, const struct step *s, struct err *e)
 {
 	struct err other = ERR_INIT;
+	size_t count;
+	struct wanted *beside = want_beside(m, s, &count);
 	int rc = put_back_value(m, s);
+
+	if (count)
+		rc = put_back_family(m, s, beside, count, rc);
 
 	if (!rc && !is_recorded_whole(m, s) && !was_rounded_back(m, s))
 		rc = compare_value(m, s, "put back", s->before, &other);
+	if (!rc)
+		rc = compare_beside(m, s, beside, count, &other);
+	free_wanted(beside, count);
 	if (other.status)
 		return err_set(e, rc, other.status, NULL, NULL, "%s", other.text);
 	return rc ? judge_failure(m, s, rc, e) : 0;

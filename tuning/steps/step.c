@@ -8,6 +8,8 @@
 
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "tuning/machine/cards.h"
+#include "tuning/machine/identity.h"
 
 void step_init(struct step *s, const char *knob, const struct op *op, const char *path, const char *before,
 	       const char *after, json_t *data)
@@ -113,6 +115,61 @@ int step_from_json(const json_t *j, const struct op *(*find)(const char *name), 
 	if (note)
 		step_note(s, "%s", note);
 	return 0;
+}
+
+/* The path of what it changes; of a card's values there is none but the card's. */
+static char *thing_path(const struct step *s)
+{
+	const char *card = step_text(s, "card");
+
+	return *card ? fs_path(CARDS "/%s", card) : fs_path("%s", s->path);
+}
+
+void step_identify(const struct machine *m, struct step *s)
+{
+	char *path = thing_path(s), *is = identity_of(m, path);
+
+	if (is)
+		json_object_set_new(s->data, STEP_IDENTITY, json_string(is));
+	free(is);
+	free(path);
+}
+
+/* `path` is what thing_path() would say. */
+static void rename_step(struct step *s, const char *path)
+{
+	const char *card = step_text(s, "card"), *name = strrchr(path, '/') + 1;
+	char *text;
+
+	if (*card && strlen(card) <= strlen(s->path)) {
+		text = fs_path("%s%s", name, s->path + strlen(card));
+		json_object_set_new(s->data, "card", json_string(name));
+	} else {
+		text = fs_path("%s", path);
+	}
+	free(s->path);
+	s->path = text;
+}
+
+int step_follow(const struct machine *m, const struct step *s, struct step *now)
+{
+	const char *is = step_text(s, STEP_IDENTITY);
+	char *path = thing_path(s), *then, *other;
+	int rc = *is ? identity_follow(m, path, is, &then) : 0;
+
+	if (!rc) {
+		step_init(now, s->knob, s->op, s->path, s->before, s->after, json_copy(s->data));
+		now->unmade = s->unmade;
+	}
+	if (!rc && *is) {
+		if (strcmp(path, then) != 0)
+			rename_step(now, then);
+		free(then);
+	}
+	other = rc ? identity_of(m, path) : NULL;
+	free(path);
+	free(other);
+	return !rc ? 0 : other ? STEP_REPLACED : STEP_GONE;
 }
 
 const char *step_text(const struct step *s, const char *key)

@@ -23,6 +23,9 @@ enum check {
 /* What was changed no longer exists (a CPU is offline, a device was removed), so there is nothing to restore. */
 #define STEP_GONE 1
 
+/* Of step_follow() only: it no longer exists, and another one has its name. */
+#define STEP_REPLACED 3
+
 /* It was undone as far as that goes without a CPU that is offline and not waited for; `e` says what is left as it is. */
 #define STEP_LEFT 2
 
@@ -30,6 +33,9 @@ enum check {
  * have been given up. And whether the step itself has been given up: what cannot be undone is left. */
 #define STEP_OFFLINE  "offline"
 #define STEP_GIVEN_UP "given_up"
+
+/* What the thing is that it changes, if another one may get its name (identity.h). */
+#define STEP_IDENTITY "is"
 
 /* A way of changing a machine. Stateless, as everything is in the step. */
 struct op {
@@ -93,6 +99,15 @@ const json_t *step_irreversible(const struct step *s);
 json_t *step_to_json(const struct step *s);
 json_t *step_to_show(const struct step *s);
 int step_from_json(const json_t *j, const struct op *(*find)(const char *name), struct step *s, char *why, size_t size);
+
+/*
+ * The step as it is for a machine on which the thing that it changes may have another name now, in `now`, which the caller
+ * frees with step_free(). 0; STEP_GONE if that thing is gone; or STEP_REPLACED if another one has its name, too.
+ */
+int step_follow(const struct machine *m, const struct step *s, struct step *now);
+
+/* For step_follow(): write down what it changes, which is there now. */
+void step_identify(const struct machine *m, struct step *s);
 
 /* Texts and numbers in `data`; "" and 0 if there is none. */
 const char *step_text(const struct step *s, const char *key);
