@@ -2,6 +2,7 @@
  * USDT probes of a binary: their notes, and how the kernel names their arguments.
  */
 #include "measure/program/binary.h"
+#include "measure/program/binary_parts.h"
 #include "tap.h"
 
 static const char *argument(const char *arguments, unsigned number)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "measure/program/binary_parts.h"
 
 static int complain_of_inlined(const struct binary *b, const struct binary_names *into, const char *name, struct err *e)
 {

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "measure/program/code.h"
+#include "measure/program/binary_site.h"
 
 struct err;
 
@@ -27,16 +27,9 @@ struct binary {
 	bool has_dwarf, has_frames;
 };
 
-/* A range of addresses. */
-struct binary_range {
-	uint64_t begin, end;
-};
-
 /* `fd` stays the caller's. `root`: where the file system is in which `path` is, for its debug symbols; "": here.
  * STATUS_USAGE if it is none. Close in either case. */
 int binary_open(int fd, const char *path, const char *root, struct binary *b, struct err *e);
-
-#define BINARY_ID 41
 
 /* The build's ID, in hexadecimal digits; "": it has none. */
 void binary_build_id(Elf *elf, char out[BINARY_ID]);

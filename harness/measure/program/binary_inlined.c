@@ -7,7 +7,7 @@
 
 #include "common/err.h"
 #include "common/or_abort.h"
-#include "measure/program/binary.h"
+#include "measure/program/binary_parts.h"
 
 #define DEEPEST	   64 /* blocks within blocks, where inlined functions are looked for */
 #define NAMED_MOST 8  /* functions that a message lists */

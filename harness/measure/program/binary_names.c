@@ -9,7 +9,7 @@
 #include "common/diag.h"
 #include "common/err.h"
 #include "common/or_abort.h"
-#include "measure/program/binary.h"
+#include "measure/program/binary_parts.h"
 
 void binary_names_add(struct binary_names *n, const char *name)
 {

@@ -7,6 +7,7 @@
 #include "common/err.h"
 #include "common/or_abort.h"
 #include "measure/program/binary.h"
+#include "measure/program/binary_parts.h"
 
 #define LONGEST_INSTRUCTION 15
 #define BODIES_MOST	    64

@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/or_abort.h"
 #include "measure/program/binary.h"
+#include "measure/program/binary_parts.h"
 
 bool binary_is_usdt(const char *name)
 {

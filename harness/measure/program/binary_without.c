@@ -10,9 +10,10 @@ bool binary_is_usdt(const char *name)
 	return false;
 }
 
-int binary_find(const char *path, const char *name, bool at_return, struct binary_sites *out, struct err *e)
+int binary_find(const struct probed_file *file, const char *name, bool at_return, struct binary_sites *out,
+		struct err *e)
 {
-	(void)path, (void)at_return;
+	(void)file, (void)at_return;
 	memset(out, 0, sizeof(*out));
 	return feature_missing("libdw", name, e);
 }

@@ -4,15 +4,10 @@
 
 const char *const probe_events[PROBE_ENDS] = {[PROBE_FROM] = "from", [PROBE_TO] = "to"};
 
-char *probe_binary_find(const char *name)
+int probe_place_find(const char *text, const pid_t *tasks, size_t count, struct probe_place *out, struct err *e)
 {
-	(void)name;
-	return NULL;
-}
-
-int probe_place_find(const char *text, struct probe_place *out, struct err *e)
-{
-	*out = (struct probe_place){.binary = NULL};
+	(void)tasks, (void)count;
+	*out = (struct probe_place){.name = NULL};
 	return feature_missing("libtracefs", text, e);
 }
 

@@ -1,0 +1,82 @@
+/*
+ * What binary.c and binary_*.c share: names of functions and what compilers make of them, the sites in their instructions,
+ * and the places where they were inlined.
+ */
+#ifndef KBLAT_PROGRAM_BINARY_PARTS_H
+#define KBLAT_PROGRAM_BINARY_PARTS_H
+
+#include "measure/program/binary_file.h"
+#include "measure/program/binary_site.h"
+
+/* --- names (binary_names.c) --- */
+
+/* A list of names, without doubles. */
+struct binary_names {
+	const char **list; /* NULL ends */
+	size_t count;
+};
+
+void binary_names_add(struct binary_names *n, const char *name);
+void binary_names_free(struct binary_names *n);
+
+/* "std::sort(int*)" of "_ZSt4sort…", and likewise of Rust, or NULL; the caller frees. */
+char *binary_demangled(const char *name);
+
+/* Is it the function's name, as it is linked or as it is written, with or without its parameters? */
+bool binary_is_named(const char *symbol, const char *name);
+
+/* What a compiler makes of a function, by the name of the symbol. */
+enum binary_part {
+	PART_WHOLE, /* itself, or a copy of all of it, such as .constprop.0 */
+	PART_REST,  /* .part.0: it without its beginning, which is where it is called */
+	PART_COLD,  /* .cold: what it seldom comes to; never called */
+};
+
+struct binary_body {
+	char *name;		   /* as its symbol is */
+	struct binary_range range; /* empty: its length is not known */
+	enum binary_part part;
+	bool is_copy; /* .constprop, .isra: arguments may be missing */
+};
+
+/* All bodies of one function. */
+struct binary_function {
+	struct binary_body *list;
+	size_t count;
+	bool is_chosen; /* an IFUNC: list[0] is what chooses */
+};
+
+/* -ENOENT: there is none of that name. */
+int binary_function_find(const struct binary *b, const char *name, struct binary_function *out, struct err *e);
+
+/* The function that is around an address, by symbols or else by the table of unwinding. */
+bool binary_function_around(const struct binary *b, uint64_t address, struct binary_body *out);
+void binary_function_add(struct binary_function *f, const char *name, struct binary_range range, enum binary_part part);
+void binary_function_free(struct binary_function *f);
+
+/* --- sites (binary_sites.c) --- */
+
+int binary_sites_of_function(struct binary *b, struct binary_function *f, const char *name, bool at_return,
+			     struct binary_sites *out, struct err *e);
+
+/* The site of one address, which must be where an instruction begins. */
+int binary_sites_of_address(struct binary *b, uint64_t address, struct binary_sites *out, struct err *e);
+struct binary_site *binary_sites_add(const struct binary *b, uint64_t address, struct binary_sites *out);
+
+/* The address is one of a function's own. */
+void binary_sites_own(struct binary_sites *s, struct binary_range range);
+
+/* --- inlined functions (binary_inlined.c) --- */
+
+/* Into which functions it was inlined. */
+void binary_inlined_into(struct binary *b, const char *name, struct binary_names *out);
+
+/* Add the places where the function was inlined; those that cannot be told apart are counted as missing. */
+void binary_inlined_add(struct binary *b, const struct binary_function *f, const char *name, bool at_return,
+			struct binary_sites *out);
+
+/* --- USDT probes (binary_usdt.c) --- */
+
+int binary_usdt_find(struct binary *b, const char *name, struct binary_sites *out, struct err *e);
+
+#endif
