@@ -192,3 +192,18 @@ assert_measured() {
 	[ "$status" -eq 0 ]
 	[ -z "$(leftovers)" ]
 }
+
+@test "slurm: from a folder whose name has blanks and quotes" {
+	odd="-a \"b\" it's {host}"
+	mkdir -p "./$odd" bin
+	cp "$ROOT/experiments/launch/slurm" "./$odd/"
+	printf '#!/bin/sh\nprintf "%%s\\n" n1 n2\n' >bin/scontrol
+	# shellcheck disable=SC2016 # the script expands it
+	printf '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n' >bin/srun
+	chmod +x bin/*
+	spec s <<-'YAML'
+		settings: {kernel: pingpong, transport: tcp, messages: 50, warmup: 5, repetitions: 1}
+	YAML
+	PATH=$T/bin:$PATH SLURM_JOB_ID=1 run "./$odd/slurm" "$KBLAT" run s.yaml --out runs --no-state
+	assert_measured
+}
