@@ -108,24 +108,23 @@ static char *describe_device(const struct machine *m, const struct kind *k, cons
 /* The address that a card was made with, and that nobody can change. */
 static char *permanent_address(const struct machine *m, const char *name)
 {
-	struct {
-		struct ethtool_perm_addr head;
-		uint8_t bytes[ADDRESS_MAX];
-	} answer = {.head = {.cmd = ETHTOOL_GPERMADDR, .size = ADDRESS_MAX}};
-	struct ifreq request = {.ifr_data = (char *)&answer};
+	_Alignas(struct ethtool_perm_addr) uint8_t buffer[sizeof(struct ethtool_perm_addr) + ADDRESS_MAX] = {0};
+	struct ethtool_perm_addr *answer = (struct ethtool_perm_addr *)buffer;
+	struct ifreq request = {.ifr_data = (char *)buffer};
 	char text[3 * ADDRESS_MAX + 1] = "";
 	uint8_t any = 0;
 	int fd;
 
 	if (!m->root.live)
 		return trait(m, CARDS, name, "address");
+	*answer = (struct ethtool_perm_addr){.cmd = ETHTOOL_GPERMADDR, .size = ADDRESS_MAX};
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
-	if (fd >= 0 && !ioctl(fd, SIOCETHTOOL, &request) && answer.head.size <= ADDRESS_MAX)
-		for (unsigned i = 0; i < answer.head.size; i++) {
+	if (fd >= 0 && !ioctl(fd, SIOCETHTOOL, &request) && answer->size <= ADDRESS_MAX)
+		for (unsigned i = 0; i < answer->size; i++) {
 			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%02x", i ? ":" : "",
-				 answer.bytes[i]);
-			any |= answer.bytes[i];
+				 answer->data[i]);
+			any |= answer->data[i];
 		}
 	if (fd >= 0)
 		close(fd);
