@@ -263,3 +263,28 @@ int trust_own_folder(const char *path, const char *operation, const char *advice
 	}
 	return fd;
 }
+
+int trust_addition(const char *folder, const char *operation, struct err *e)
+{
+	struct stat st;
+
+	if (stat(folder, &st))
+		return err_sys(e, -errno, folder, operation);
+	if (geteuid() || !st.st_uid)
+		return 0;
+	return err_set(
+	    e, -EPERM, STATUS_USAGE, folder, operation,
+	    "it belongs to user %u, and as root nothing is written into what belongs to others; do it as that user, or "
+	    "with a copy of your own",
+	    st.st_uid);
+}
+
+int trust_no_link(const char *folder, const char *operation, struct err *e)
+{
+	struct stat st;
+
+	return lstat(folder, &st) || !S_ISLNK(st.st_mode)
+		   ? 0
+		   : err_set(e, -ELOOP, STATUS_USAGE, folder, operation,
+			     "it is a symbolic link; name the folder that you mean with --out");
+}

@@ -18,6 +18,13 @@ int trust_path(const char *path, const char *operation, const char *advice, stru
  * may write to it. A descriptor of it, or a negative errno and `e`. */
 int trust_own_folder(const char *path, const char *operation, const char *advice, struct err *e);
 
+/* May something be added to this folder, which exists? Root adds nothing to what belongs to others, where links and what
+ * they exchange meanwhile could lead it anywhere; for other users the folder's permissions say it. 0, or -EPERM and `e`. */
+int trust_addition(const char *folder, const char *operation, struct err *e);
+
+/* A folder that nobody named, such as runs/ beside a spec, may have come with the spec: it must not be a link. */
+int trust_no_link(const char *folder, const char *operation, struct err *e);
+
 /* Whether an open file of such a folder, `path` in messages, is of this user alone. 0, or -EPERM and `e`. */
 int trust_own_file(int fd, const char *path, const char *operation, const char *advice, struct err *e);
 

@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "common/trust.h"
 #include "files/rundir/run_mode.h"
 #include "judge/claims/claims.h"
 #include "report/derived.h"
@@ -262,7 +263,7 @@ static struct report_draft *start_in(const char *dir, const struct run *runs, si
 	d->dir = dir ? fs_path("%s", dir) : fs_path("%s/derived", runs[0].path);
 	rc = model_read(&d->report, runs, count, e);
 	d->report.claims = verdicts;
-	rc = rc ?: start_figures(d, g, e);
+	rc = rc ?: trust_addition(runs[0].path, "write its page", e) ?: start_figures(d, g, e);
 	if (!rc)
 		return d;
 	free_draft(d);

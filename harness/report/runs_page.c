@@ -10,6 +10,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "common/trust.h"
 #include "files/rundir/find.h"
 #include "judge/index/index_file.h"
 #include "judge/index/index_update.h"
@@ -301,7 +302,7 @@ int runs_page_make(const char *dir, char **html_path, struct err *e)
 {
 	char *real = realpath(dir, NULL);
 	struct index_changes changes;
-	int rc = index_update(dir, false, &changes, e);
+	int rc = (real ? trust_addition(real, "write its page", e) : 0) ?: index_update(dir, false, &changes, e);
 
 	*html_path = NULL;
 	if (!rc)

@@ -65,7 +65,8 @@ static int open_and_lock(struct study *s, struct err *e)
 static int make_study_folder(struct study *s, struct err *e)
 {
 	const char *parent = s->parent;
-	int rc = fs_mkdirs(parent, e);
+	const bool is_named = s->request && s->request->out;
+	int rc = (is_named ? 0 : trust_no_link(parent, "keep the study there", e)) ?: fs_mkdirs(parent, e);
 	char *real = rc ? NULL : realpath(parent, NULL), utc[32], id[9];
 
 	if (!rc && !real)

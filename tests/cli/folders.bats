@@ -145,3 +145,136 @@ listing() {
 	run -2 "$KBLAT" knobs --resume "$dir"
 	assert_contains "$output" "a hard link"
 }
+
+# --- every command that takes a directory, over one of a stranger and over one of one's own with links ---
+
+# What each does with which folder, from the fixtures below: "FOLDER COMMAND". A new subcommand must be here or among those
+# that take none.
+commands() {
+	cat <<-'END'
+		run summary @
+		run verify @
+		run report @
+		run claims @
+		run explain @
+		run compare @ --with @
+		run history @ @ --bundle %
+		run export --csv @
+		run export --observatory % @
+		run bundle @ --out %.tar.gz
+		runs index @
+		runs report @
+		runs summary @
+		runs compare @ --with @
+		runs history @ --bundle %
+		capture state diff @ @
+		spec run @ --no-state --quiet
+		spec export --observatory % @
+		specs run @ --no-state --quiet
+		campaign run --resume @
+		campaign run @
+		campaign report @
+		campaign claims @
+		campaign bundle @ --out %.tar.gz
+		pairs run --resume @
+		pairs report @
+		knobs knobs --resume @
+		knobs report @
+		boots boots status @
+		boots boots stop @
+		boots boots go @
+		boots boots start --resume @
+		boots report @
+	END
+}
+no_folder=" list doctor noise endpoint import reproduce trace "
+
+# Fixtures; PROGRAM is what studies start their endpoints with.
+one_run() { "$KBLAT" run s.yaml --out made --no-state --quiet >/dev/null && mv made/s-* "$1" && "$KBLAT" report "$1" >/dev/null; }
+make_run() { one_run run; }
+make_runs() { mkdir runs && one_run runs/a && one_run runs/b && "$KBLAT" report runs; }
+make_capture() { mkdir capture && printf '{"schema": 1, "keys": {"a": "b"}}' >capture/state.json; }
+make_spec() { mkdir spec && sed 's/^name.*/name: spec/' s.yaml >spec/spec.yaml; }
+make_specs() { mkdir -p specs/{one,two} && cp s.yaml specs/one/spec.yaml && sed 's/^name: s/name: two/' s.yaml >specs/two/spec.yaml; }
+make_campaign() {
+	make_specs
+	"$KBLAT" run specs --out made --no-state --quiet >/dev/null
+	mv made/specs-* campaign
+	sed -i "s/\"status\": \"COMPLETED\"/\"status\": \"INTERRUPTED\"/; s|\"source\": null|\"source\": \"$1\"|" campaign/study.json
+	change_cells campaign 'd[1].update(state="pending", run=None, exit_status=None, took_s=None)' || true
+}
+make_pairs() {
+	"$KBLAT" run s.yaml --hosts n1,n2 --source "${1:-env}" --sink "${1:-env}" --out made --quiet >/dev/null || true
+	mv made/s-pairs-* pairs
+}
+make_knobs() {
+	machine two-cpus
+	export KBTUNE KBTUNE_SYSROOT=$T/m
+	profile several <<-'YAML'
+		title: Two
+		sysctl: {vm.swappiness: 10, vm.dirty_ratio: 33}
+	YAML
+	"$KBLAT" knobs s.yaml --profile several --profile-path "$T" --out made --blocks 6 --source "$T/program" --quiet >/dev/null || true
+	mv made/s-knobs-* knobs
+}
+make_boots() { boots_of boots RUNNING; }
+
+# over WHAT FIXTURE…: each command over each of these, with what folders.py does to them.
+over() {
+	local what=$1 fixture words bad=0
+	command -v strace >/dev/null || skip "no strace"
+	mkdir -p work
+	chmod 755 work
+	for fixture in "${@:2}"; do
+		"make_$fixture" "$T/program"
+		rm -f executed
+		while read -r _ words; do
+			# That a new run is made beside the spec is what was asked for.
+			[[ "$what $words" != "stranger run @ --no-state"* ]] || words+=' --out %'
+			echo "$what: $words"
+			# shellcheck disable=SC2086 # words
+			/usr/bin/python3 -I "$BATS_TEST_DIRNAME/folders.py" "$what" "$T/$fixture" "$T/work" "$KBLAT" $words >said 2>&1 || {
+				bad=1
+				cat said
+			}
+			[ "$what" = links ] || [ ! -e executed ] || bad=1
+			tail -n 1 said
+		done < <(commands | grep "^$fixture ")
+	done
+	[ "$bad" -eq 0 ]
+}
+
+@test "every subcommand is known to take a folder, or none" {
+	local name
+	for name in $("$KBLAT" help | sed -n 's/^  \([a-z]\+\)  .*/\1/p'); do
+		[[ $no_folder == *" $name "* ]] || commands | grep -q "^[a-z]* $name " || {
+			echo "$name: not in commands, nor in no_folder"
+			return 1
+		}
+	done
+}
+
+@test "a stranger's folder: nothing in it runs, and nothing in it changes" {
+	root_only
+	over stranger run runs capture spec specs campaign pairs knobs boots
+}
+
+# bats test_tags=long
+@test "links in one's own run, in place of every name: nothing that they lead to is touched" {
+	over links run capture spec
+}
+
+# bats test_tags=long
+@test "links in one's own folder of runs" {
+	over links runs
+}
+
+# bats test_tags=long
+@test "links in one's own campaign, and in its experiments" {
+	over links specs campaign
+}
+
+# bats test_tags=long
+@test "links in one's own measurement of pairs, of knobs, of boots" {
+	over links pairs knobs boots
+}

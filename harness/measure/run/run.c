@@ -14,6 +14,7 @@
 #include "common/monotonic.h"
 #include "common/or_abort.h"
 #include "common/sysroot.h"
+#include "common/trust.h"
 #include "common/version.h"
 #include "files/claim/claim_json.h"
 #include "files/rundir/schema.h"
@@ -234,7 +235,7 @@ static int run_prepare(struct engine *g, struct err *e)
 
 	environment_open(&g->environment, g->request->interrupted);
 	find_identity(g);
-	rc = fs_mkdirs(parent, e);
+	rc = (g->request->out ? 0 : trust_no_link(parent, "keep the run there", e)) ?: fs_mkdirs(parent, e);
 	if (!rc)
 		rc = preflight(spec->point, spec->point_count, parent, run_is_local(g->request), e);
 	if (!rc)
