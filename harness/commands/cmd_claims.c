@@ -5,6 +5,7 @@
 #include "commands/shared_options.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "files/rundir/sealed.h"
 #include "judge/claims/claim_verdict.h"
 #include "judge/claims/claims.h"
 
@@ -64,8 +65,10 @@ static enum status open_and_judge(const struct cli_list *args, const struct aske
 		count++;
 	if (count == args->count)
 		status = judge_and_show(runs, count, asked, e);
-	while (count)
-		run_close(&runs[--count]);
+	while (count) {
+		sealed_unchanged(&runs[--count], e);
+		run_close(&runs[count]);
+	}
 	free(runs);
 	return e->status ? e->status : status;
 }

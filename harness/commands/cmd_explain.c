@@ -11,6 +11,7 @@
 #include "common/text.h"
 #include "common/units.h"
 #include "files/rundir/reader.h"
+#include "files/rundir/sealed.h"
 #include "judge/analysis/cause.h"
 #include "judge/analysis/causes.h"
 #include "judge/analysis/explained.h"
@@ -353,6 +354,7 @@ static enum status explain_run(const struct explain_options *o, struct err *e)
 		err_set(e, -ENODATA, STATUS_NO, o->args.items[0], NULL,
 			"%s measured with 'explain: yes'; run it again with --set explain=yes",
 			o->point < 0 ? "no point of it was" : "that point was not");
+	sealed_unchanged(&run, e);
 	json_decref(x.list);
 	run_close(&run);
 	return e->status;

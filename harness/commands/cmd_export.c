@@ -15,6 +15,7 @@
 #include "files/rundir/layout.h"
 #include "files/rundir/reader.h"
 #include "files/rundir/rep.h"
+#include "files/rundir/sealed.h"
 #include "judge/analysis/explained.h"
 #include "judge/analysis/series.h"
 #include "judge/analysis/span.h"
@@ -317,8 +318,9 @@ static enum status export_csv(const char *path, struct err *e)
 	if (rc && summary)
 		err_sys(e, rc, "standard output", "write");
 	summary_free(summary);
+	sealed_unchanged(&run, e);
 	run_close(&run);
-	return rc ? e->status : STATUS_OK;
+	return e->status;
 }
 
 static enum status export_samples(const struct export_options *o, struct err *e)

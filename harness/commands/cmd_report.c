@@ -5,6 +5,7 @@
 #include "commands/commands.h"
 #include "common/or_abort.h"
 #include "files/rundir/reader.h"
+#include "files/rundir/sealed.h"
 #include "report/report.h"
 #include "report/runs_page.h"
 #include "study/kinds.h"
@@ -68,10 +69,12 @@ static enum status make(const struct cli_list *args, struct err *e)
 	if (html)
 		printf("%s\n", html);
 	free(html);
-	while (count)
-		run_close(&runs[--count]);
+	while (count) {
+		sealed_unchanged(&runs[--count], e);
+		run_close(&runs[count]);
+	}
 	free(runs);
-	return rc ? e->status : STATUS_OK;
+	return e->status;
 }
 
 enum status cmd_report(int argc, char **argv, struct err *e)

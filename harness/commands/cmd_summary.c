@@ -10,6 +10,7 @@
 #include "common/text.h"
 #include "common/units.h"
 #include "files/rundir/reader.h"
+#include "files/rundir/sealed.h"
 #include "judge/analysis/summary.h"
 #include "judge/analysis/summary_build.h"
 #include "judge/analysis/summary_json.h"
@@ -131,6 +132,8 @@ static int get_summary(const char *path, bool pattern, struct summary **summary,
 	*summary = pattern ? summary_build(run.path, run.run, run.resolved, e) : summary_of_run(&run, e);
 	if (*summary)
 		*document = run.sealed && run.summary && !pattern ? json_incref(run.summary) : summary_encode(*summary);
+	if (*summary)
+		sealed_unchanged(&run, e);
 	run_close(&run);
 	return *summary ? 0 : -EINVAL;
 }
@@ -164,7 +167,7 @@ static enum status show_summaries(const struct cli_list *args, const struct choi
 		summary_free(summaries[i]);
 	json_decref(documents);
 	free(summaries);
-	return rc ? e->status : STATUS_OK;
+	return e->status;
 }
 
 enum status cmd_summary(int argc, char **argv, struct err *e)

@@ -322,3 +322,23 @@ passes_until() {
 	assert_contains "$output" "one?way?"
 	[[ $output != *$'\e'* ]] && [[ $output != *$'\a'* ]]
 }
+
+@test "a run whose files are not as they were sealed: every table and page says so, with status 3" {
+	cp -r "$ROOT/tests/runs/1.0.0/made/scripted" run
+	for command in "summary" "summary --json" "report" "export --csv" "claims"; do
+		# shellcheck disable=SC2086
+		run "$KBLAT" $command run
+		[[ $output != *"not as it was sealed"* ]]
+	done
+	sed -i 's/"p50": [0-9]*/"p50": 1/' run/summary.json
+	for command in "summary" "summary --json" "report" "export --csv" "claims"; do
+		# shellcheck disable=SC2086
+		run "$KBLAT" $command run
+		[ "$status" -eq 3 ]
+		assert_contains "$output" "not as it was sealed"
+		assert_contains "$output" "summary.json: it was changed since the run was sealed"
+	done
+	run "$KBLAT" summary run
+	assert_contains "$output" "NOT VALID"
+	grep -q "not as it was sealed" run/derived/report.html
+}

@@ -68,6 +68,20 @@ int sealed_check(const struct run *run, struct err *e)
 	return rc;
 }
 
+int sealed_unchanged(const struct run *run, struct err *e)
+{
+	struct listed listed = {0};
+	struct err why = ERR_INIT;
+	int rc = run->sealed ? manifest_check_files(run->path, is_read, &listed, &why) : 0;
+
+	if (rc)
+		return err_set(e, rc, STATUS_NO, NULL, NULL, "not as it was sealed: %s", why.text);
+	if (run->sealed && listed.documents < 2 + (size_t)(run->summary != NULL))
+		return err_set(e, -EBADMSG, STATUS_NO, NULL, NULL,
+			       "not as it was sealed: %s: its manifest does not list its JSON files", run->path);
+	return 0;
+}
+
 static void join_text(char **text, const char *more)
 {
 	char *longer = *text ? fs_path("%s+%s", *text, more) : fs_path("%s", more);

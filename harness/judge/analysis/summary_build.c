@@ -9,6 +9,7 @@
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "files/rundir/reader.h"
+#include "files/rundir/sealed.h"
 #include "judge/analysis/notes.h"
 #include "judge/analysis/point_summary.h"
 #include "judge/analysis/summary_json.h"
@@ -136,10 +137,28 @@ struct summary *summary_build(const char *run_path, const json_t *run, const jso
 	return s;
 }
 
+void summary_doubt(struct summary *s, const struct run *run)
+{
+	struct err why = ERR_INIT;
+
+	if (!sealed_unchanged(run, &why))
+		return;
+	s->valid = false;
+	json_array_append_new(s->reasons, json_string(why.text));
+	for (size_t i = 0; i < s->point_count; i++) {
+		s->points[i].valid = false;
+		json_array_append_new(s->points[i].reasons, json_string("the run is not as it was sealed"));
+	}
+}
+
 struct summary *summary_of_run(const struct run *run, struct err *e)
 {
-	if (run->sealed && run->summary)
-		return summary_decode(run->summary);
+	if (run->sealed && run->summary) {
+		struct summary *s = summary_decode(run->summary);
+
+		summary_doubt(s, run);
+		return s;
+	}
 	return summary_build(run->path, run->run, run->resolved, e);
 }
 

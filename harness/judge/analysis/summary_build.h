@@ -20,6 +20,9 @@ struct summary *summary_build(const char *run_path, const json_t *run, const jso
 /* That of a run: its summary.json, or if the run is not sealed, one made from the available data. */
 struct summary *summary_of_run(const struct run *run, struct err *e);
 
+/* No number of a run is valid whose JSON files are not as they were sealed. */
+void summary_doubt(struct summary *s, const struct run *run);
+
 /* Write summary.json, summary.csv, points/<nnnn>/summary.json. */
 int summary_write(const char *run_path, const struct summary *summary, struct err *e);
 

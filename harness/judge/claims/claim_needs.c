@@ -13,6 +13,7 @@
 #include "common/or_abort.h"
 #include "files/rundir/layout.h"
 #include "files/rundir/schema.h"
+#include "judge/analysis/summary_build.h"
 #include "judge/analysis/summary_json.h"
 
 /* --- a run --- */
@@ -83,6 +84,7 @@ int claim_run_read(const struct run *run, struct claim_run *out, struct err *e)
 	if (!run->summary)
 		return err_set(e, -ENOENT, STATUS_USAGE, run->path, "judge its claims", "the run has no summary yet");
 	out->summary = summary_decode(run->summary);
+	summary_doubt(out->summary, run);
 	out->state[0] = run_state(run->path, run->run, "source");
 	out->state[1] = run_state(run->path, run->run, "sink");
 	read_all_granted(out, run->path);
