@@ -38,6 +38,28 @@ load helper
 	assert_eq "$status:$output" "0:"
 }
 
+# bats test_tags=long
+@test "ended by a signal, it ends what it runs, and leaves neither a folder nor a process" {
+	local signal
+	for signal in TERM INT HUP; do
+		rm -f began
+		mkdir -p place
+		TMPDIR=$T/place env --default-signal=INT "$ROOT/tests/leftovers" sh -c 'mkdir "$TMPDIR/made"; setsid sleep 60 & trap "" TERM; echo $! >"$1"; wait; sleep 60' - "$T/began" >out 2>&1 3>&- &
+		pid=$!
+		for _ in {1..100}; do
+			[ ! -s began ] || break
+			sleep 0.05
+		done
+		kill "-$signal" $pid
+		status=0
+		wait $pid || status=$?
+		cat out
+		[ "$status" -gt 128 ]
+		assert_eq "$(ls -A place)" ""
+		! kill -0 "$(cat began)" 2>/dev/null
+	done
+}
+
 @test "a suite of tests is ended after five times what it took, or after a quarter of an hour; in the guest, half" {
 	eval "$(sed -n '/^limit_of() {/,/^}/p; /^limited() {/,/^}/p' "$ROOT/tests/run")"
 	logs=$T/logs
