@@ -488,7 +488,7 @@ static int put_back_value(struct machine *m, const struct step *s);
 /* Two that exclude each other and were both 0: the one that takes a 0 takes it only after another value. */
 static void settle_zeros(struct machine *m, const struct step *s, const struct wanted *w)
 {
-	if (!m->root.live || !families_exclude(s->path, w->now.path) || strcmp(s->before, "0") ||
+	if (!m->root.live || !w->text || !families_exclude(s->path, w->now.path) || strcmp(s->before, "0") ||
 	    !are_same_values(FORM_TEXT, w->text, "0"))
 		return;
 	if (machine_write(m, s->path, "1", 1) || machine_write(m, s->path, "0", 1))
