@@ -130,10 +130,12 @@ static int get_summary(const char *path, bool pattern, struct summary **summary,
 	if (!run.sealed)
 		fprintf(stderr, "kblat: %s: not sealed: summarised from the data so far\n", path);
 	*summary = pattern ? summary_build(run.path, run.run, run.resolved, e) : summary_of_run(&run, e);
-	if (*summary)
-		*document = run.sealed && run.summary && !pattern ? json_incref(run.summary) : summary_encode(*summary);
-	if (*summary)
-		sealed_unchanged(&run, e);
+	if (*summary && pattern)
+		summary_doubt(*summary, &run);
+	if (*summary && !sealed_unchanged(&run, e) && run.sealed && run.summary && !pattern)
+		*document = json_incref(run.summary);
+	else if (*summary)
+		*document = summary_encode(*summary);
 	run_close(&run);
 	return *summary ? 0 : -EINVAL;
 }

@@ -341,4 +341,13 @@ passes_until() {
 	run "$KBLAT" summary run
 	assert_contains "$output" "NOT VALID"
 	grep -q "not as it was sealed" run/derived/report.html
+	assert_eq "$("$KBLAT" summary --json run 2>/dev/null | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["valid"])')" False
+	for file in points/0000/rep-00/counters.json points/0000/rep-00/data.json points/0000/point.json; do
+		rm -rf run
+		cp -r "$ROOT/tests/runs/1.0.0/made/scripted" run
+		echo >>"run/$file"
+		run "$KBLAT" summary run
+		[ "$status" -eq 3 ]
+		assert_contains "$output" "$file: it was changed since the run was sealed"
+	done
 }
