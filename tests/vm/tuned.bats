@@ -155,10 +155,16 @@ oneshot_pid() {
 		[ "$status" -ne 0 ]
 		[[ $what != *cpu-part* ]] || [[ $output == *nohz_full=1* && $output == *CPUAffinity=0* ]]
 		[[ $what != post ]] || [[ $output == *dirty_background_ratio:\ 4* ]]
+		# Started meanwhile, with the CPUs that its parent has.
+		sleep 1000 3>&- &
+		heir=$!
 		kill -KILL "$(oneshot_pid)"
 		run "$KBTUNE" restore
 		echo "$output"
 		[ "$status" -eq 0 ]
+		[ "$(taskset -p $heir | sed 's/.* //')" = "$(taskset -p 1 | sed 's/.* //')" ]
+		kill $heir
+		wait $heir || true
 		as_before_values
 		as_before
 		[ "$(taskset -p $sleeper | sed 's/.* //')" = "$(taskset -p 1 | sed 's/.* //')" ]
