@@ -17,6 +17,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/npy.h"
+#include "files/rundir/manifest.h"
 #include "files/rundir/reader.h"
 #include "judge/analysis/histogram.h"
 #include "judge/analysis/statistics.h"
@@ -341,8 +342,8 @@ static void fixture_run_make(const char *dir, const struct fixture_run *run)
 			"impossible", 0, "interrupted", 0, "total", (int)run->count);
 	fixture_save(fs_path("%s/run.json", dir), all);
 	fixture_save(fs_path("%s/log.jsonl", dir), json_object());
-	if (!run->no_summary)
-		fixture_save(fs_path("%s/manifest-sha256.txt", dir), json_object());
+	if (!run->no_summary && manifest_write(dir, NULL))
+		note("%s: no manifest", dir);
 }
 
 /* Make the run ROOT/NAME and its report. The caller frees its directory. */

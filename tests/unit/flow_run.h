@@ -231,10 +231,18 @@ static json_t *flow_run_summary(const char *dir)
 	return summary;
 }
 
+/* Write run.json, which says the same as the summary. Takes `run`. */
+static void flow_run_conclude(const char *dir, json_t *run, const json_t *summary)
+{
+	json_object_set(run, "reasons", json_object_get(summary, "reasons"));
+	json_object_set(run, "warnings", json_object_get(summary, "warnings"));
+	flow_run_save(fs_path("%s/run.json", dir), run);
+}
+
 /* Make it at `dir`, an empty directory, or make good what was changed there. */
 static void flow_run_make(const char *dir)
 {
-	json_t *resolved = flow_run_resolved(), *summary;
+	json_t *resolved = flow_run_resolved(), *run = flow_run_run(), *summary;
 	char *half = fs_path("%s/points/0002/rep-00", dir);
 	struct err e = ERR_INIT;
 
@@ -242,6 +250,7 @@ static void flow_run_make(const char *dir)
 	flow_run_check(fs_remove_tree(half, &e), e.text);
 	free(half);
 	summary = flow_run_summary(dir);
+	flow_run_conclude(dir, run, summary);
 	for (unsigned rep = 0; rep < 2; rep++)
 		for (unsigned id = 0; id < 2; id++)
 			flow_run_check(reduce_write(dir, resolved, id, rep, &e), e.text);

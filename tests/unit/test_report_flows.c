@@ -171,6 +171,7 @@ static void make_run(const char *dir)
 	join_resolved(dir);
 	join_summary(dir);
 	fs_remove_tree(before, &e);
+	ok(!manifest_write(dir, &e), "it is sealed again %s", e.text);
 	free(before);
 	free(points);
 }

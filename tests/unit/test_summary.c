@@ -216,8 +216,8 @@ static void put_resolved(void)
 					     json_array_get(points, i), "traits", "reliable", i != 1 && i != 3,
 					     "device", i >= 1 && i <= 3));
 	}
-	put_json("resolved.json", json_pack("{s:i, s:s, s:s, s:o, s:o}", "schema", 1, "name", "five", "variant",
-					    "quick", "kernels", kernels(), "points", points));
+	put_json("resolved.json", json_pack("{s:i, s:s, s:s, s:s, s:o, s:o}", "schema", 1, "name", "five", "title",
+					    "Five points", "variant", "quick", "kernels", kernels(), "points", points));
 }
 
 /* A fresh directory, as it is before sealing. */
@@ -248,6 +248,8 @@ static void seal(void)
 	json_t *run = run_json("FAILED"), *resolved = get_json("resolved.json"), *summary = build(NULL);
 	struct err e = ERR_INIT;
 
+	json_object_set(run, "reasons", json_object_get(summary, "reasons"));
+	json_object_set(run, "warnings", json_object_get(summary, "warnings"));
 	put_json("run.json", run);
 	ok(!reduce_write(dir, resolved, 0, 0, &e) && !reduce_write(dir, resolved, 0, 1, &e) &&
 	       !reduce_write(dir, resolved, 1, 0, &e),
