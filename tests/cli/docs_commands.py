@@ -92,13 +92,14 @@ RUN = {
     "tests/campaign/campaign --table tests/campaign/kept/kblat.tsv": ("", 0),
     "tests/campaign/campaign --table tests/campaign/kept/more.tsv": ("", 0),
     "tests/campaign/campaign --table tests/campaign/kept/studies.tsv": ("", 0),
+    "tests/campaign/campaign --table tests/campaign/kept/guest.tsv": ("", 0),
     "tests/fuzz/run --table tests/fuzz/kept/executions.tsv": ("", 0),
 }
 
 NEEDS = {
     "root": [
         "sudo experiments/launch/netns build/kblat run experiments/cards --quick",
-        "sudo build/kblat noise", "sudo build/kbtune run thesis --in real-time-0 -- COMMAND",
+        "sudo kbtune restore --give-up 5", "sudo build/kblat noise", "sudo build/kbtune run thesis --in real-time-0 -- COMMAND",
         "sudo build/kblat run experiments/quickstart --only transport=shmem --set explain=yes",
         "sudo build/kbtune run isolated --in rt -- build/kblat run …", "sudo kbtune apply thesis", "sudo kbtune restore",
         "sudo kbtune cpuset exec real-time-0 -- COMMAND", "sudo kbtune run thesis --in real-time-0 -- COMMAND",
@@ -120,6 +121,8 @@ NEEDS = {
         "build/kblat run two-hosts.yaml --sink 'ssh beta' --set clock=system", "build/kblat run two-hosts.yaml --sink 'ssh beta' --set clock=ptp",
     ],
     "minutes": [
+        "tests/vm/guest --no-rdma --timeout 3600 --out build/campaign/guest -- tests/campaign/kbtune_guest.py",
+        "tests/campaign/campaign --table build/campaign/guest/sums", "sudo tests/bench/trace-harmless build/kblat --seed 55",
         "tests/bench/peers-libraries --rounds 25", "build/bench/bench_ucx -r 4 api=am tls=posix size=32 depth=1",
         "make", "make run", "make test", "make bench", "make fuzz", 'make fuzz SECONDS=1800 TARGETS="spec run"', "make deps",
         "make coverage", "make coverage SUITES='unit cli:kbtune-restore'", "tests/coverage/table build/cov",
