@@ -738,13 +738,13 @@ static int fabric_open(const struct transport_config *config, const void *settin
 /* --- connect --- */
 
 /* An event, and what came with it: the other side's token, if it is the other side. */
-struct cm_event {
+union cm_event {
 	struct fi_eq_cm_entry entry;
-	unsigned char data[CM_DATA_MOST];
+	unsigned char all[sizeof(struct fi_eq_cm_entry) + CM_DATA_MOST];
 };
 
 /* The next event: its kind, and how many bytes of data came with it; or a negative errno of the library. */
-static ssize_t next_event(struct fabric *t, int64_t deadline_ms, uint32_t *kind, struct cm_event *event)
+static ssize_t next_event(struct fabric *t, int64_t deadline_ms, uint32_t *kind, union cm_event *event)
 {
 	ssize_t n = -FI_EAGAIN;
 
@@ -753,9 +753,9 @@ static ssize_t next_event(struct fabric *t, int64_t deadline_ms, uint32_t *kind,
 	return n < 0 ? n : n - (ssize_t)sizeof(event->entry);
 }
 
-static bool presents(const struct fabric *t, const struct cm_event *event, ssize_t bytes)
+static bool presents(const struct fabric *t, const union cm_event *event, ssize_t bytes)
 {
-	return bytes >= TOKEN_BYTES && token_is(&t->token, event->data);
+	return bytes >= TOKEN_BYTES && token_is(&t->token, event->entry.data);
 }
 
 /* An error of a stranger's connection is none of ours. 0: it was; otherwise what the library says. */
@@ -786,7 +786,7 @@ static int admit(struct fabric *t, struct fi_info *who)
 static int accept_peer(struct fabric *t)
 {
 	const int64_t deadline_ms = monotonic_ms() + TOKEN_PATIENCE_MS;
-	struct cm_event event;
+	union cm_event event;
 	uint32_t kind = 0;
 	int rc = 0;
 
@@ -809,7 +809,7 @@ static int accept_peer(struct fabric *t)
 
 static int await_answer(struct fabric *t)
 {
-	struct cm_event event;
+	union cm_event event;
 	uint32_t kind = 0;
 	const ssize_t n = next_event(t, monotonic_ms() + TOKEN_PATIENCE_MS, &kind, &event);
 	int rc;
