@@ -73,7 +73,7 @@ static struct card *make_card(size_t size, bool acknowledges)
 	t->out_length = t->in_length = (uint32_t)(XDP_HEADERS + size);
 	t->chunk = CHUNK;
 	t->acknowledges = acknowledges;
-	t->fd = t->port_fd = t->program.strays_fd = -1;
+	t->fd = t->port_fd = -1;
 	t->free = c->free;
 	t->seqs = c->seqs;
 	for (uint32_t i = 0; i < RING; i++)
