@@ -177,7 +177,7 @@ static void parse_name(const char *name, struct parsed_name *out)
 	const size_t whole = at && at > name ? (size_t)(at - name) : strlen(name);
 
 	*out = (struct parsed_name){.version = name + whole, .part = PART_WHOLE};
-	while (!out->function && (point = strchr(point + 1, '.')) && point < name + whole) {
+	while (!out->function && *point && (point = strchr(point + 1, '.')) && point < name + whole) {
 		struct parsed_name tried = *out;
 		const char *end = point, *privatised = strstr(point, PRIVATISED);
 
