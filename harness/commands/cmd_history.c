@@ -179,6 +179,17 @@ static void write_bundle(const char *dir, const struct compare_runs *all, struct
 	}
 }
 
+static void write_page(const char *dir, const struct compare_runs *all, const struct history *h, char **html,
+		       struct err *e)
+{
+	const mode_t mask = run_mode_limit(compare_runs_mode(all));
+	const int rc = derived_directory(dir, e);
+
+	umask(mask);
+	if (!rc)
+		history_page_make(dir, NULL, all, h, html, e);
+}
+
 static void show_history(const struct compare_join *j, const char *quantity, const struct compare_choice *choice,
 			 const struct asked *asked, struct err *e)
 {
@@ -193,8 +204,8 @@ static void show_history(const struct compare_join *j, const char *quantity, con
 		history_table(&history, stdout);
 	if (!e->status && asked->bundle)
 		write_bundle(asked->bundle, j->runs, &history, steps, count, &html, e);
-	else if (!e->status && asked->out && !derived_directory(asked->out, e))
-		history_page_make(asked->out, NULL, j->runs, &history, &html, e);
+	else if (!e->status && asked->out)
+		write_page(asked->out, j->runs, &history, &html, e);
 	if (html && !asked->json)
 		printf("%s\n", html);
 	free(html);
