@@ -121,15 +121,26 @@ static int clean_close(void *cookie)
 	return close(c->fd) || is_cut ? -1 : 0;
 }
 
+static FILE *plain_stdout, *plain_stderr;
+
 void clean_streams(void)
 {
 	static const cookie_io_functions_t functions = {.write = clean_write, .close = clean_close};
 
 	fflush(NULL);
+	plain_stdout = stdout;
+	plain_stderr = stderr;
 	stdout = or_abort(fopencookie(&streams[0], "w", functions));
 	stderr = or_abort(fopencookie(&streams[1], "w", functions));
 	setvbuf(stdout, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
 	setvbuf(stderr, NULL, _IONBF, 0);
+}
+
+void clean_streams_not(void)
+{
+	fflush(NULL);
+	stdout = plain_stdout;
+	stderr = plain_stderr;
 }
 
 void clean_stream_erase_line(void)

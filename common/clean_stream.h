@@ -9,6 +9,10 @@
 /* From now on, `stdout` and `stderr`. They have no descriptor for fileno(). */
 void clean_streams(void);
 
+/* As they were before, for an endpoint: libraries that it loads write to the descriptors of these streams, and the
+ * coordinator, which reads them, cleans what it shows. */
+void clean_streams_not(void);
+
 /* Go back to the beginning of the line of standard error, which is a terminal, and erase it. */
 void clean_stream_erase_line(void);
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
+#include "common/clean_stream.h"
 #include "common/err.h"
 #include "doctor/doctor.h"
 #include "measure/endpoint/endpoint.h"
@@ -27,6 +28,7 @@ enum status cmd_endpoint(int argc, char **argv, struct err *e)
 	if (rc || help)
 		return e->status;
 	/* What a library prints is no answer to the coordinator. */
+	clean_streams_not();
 	const int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 
 	if (out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
