@@ -143,6 +143,17 @@ void clean_streams_not(void)
 	stderr = plain_stderr;
 }
 
+void clean_stream_path(FILE *to, const char *path)
+{
+	const int fd = to == stdout ? STDOUT_FILENO : STDERR_FILENO;
+
+	fflush(to);
+	if (isatty(fd) || !put_all(fd, path, strlen(path)))
+		fprintf(to, "%s", path);
+	fprintf(to, "\n");
+	fflush(to);
+}
+
 void clean_stream_erase_line(void)
 {
 	put_all(STDERR_FILENO, "\r\033[K", 4);

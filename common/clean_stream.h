@@ -6,12 +6,18 @@
 #ifndef KBLAT_COMMON_CLEAN_STREAM_H
 #define KBLAT_COMMON_CLEAN_STREAM_H
 
+#include <stdio.h>
+
 /* From now on, `stdout` and `stderr`. They have no descriptor for fileno(). */
 void clean_streams(void);
 
 /* As they were before, for an endpoint: libraries that it loads write to the descriptors of these streams, and the
  * coordinator, which reads them, cleans what it shows. */
 void clean_streams_not(void);
+
+/* A line that other programs take as the path that it is: what the caller has named is not changed, unless `to`, stdout or
+ * stderr, is a terminal. */
+void clean_stream_path(FILE *to, const char *path);
 
 /* Go back to the beginning of the line of standard error, which is a terminal, and erase it. */
 void clean_stream_erase_line(void);

@@ -4,6 +4,7 @@
 
 #include "commands/commands.h"
 #include "commands/import_options.h"
+#include "common/clean_stream.h"
 #include "measure/import/formats.h"
 #include "measure/import/import.h"
 
@@ -50,7 +51,7 @@ static enum status import_all(struct import_command *o, struct err *e)
 
 		if (import_file(q, o->args.items[i], &path, e))
 			return e->status;
-		printf("%s\n", path);
+		clean_stream_path(stdout, path);
 		free(path);
 	}
 	return e->status;

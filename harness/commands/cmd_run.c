@@ -9,6 +9,7 @@
 #include "commands/import_options.h"
 #include "commands/run_progress.h"
 #include "commands/shared_options.h"
+#include "common/clean_stream.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
@@ -148,7 +149,7 @@ static enum status show_result(const struct run_result *r, const struct run_opti
 	if (interrupted)
 		fprintf(stderr, "kblat: interrupted; the results so far are kept\n");
 	/* What is in a format is not followed by anything else. */
-	fprintf(o->verdicts.format ? stderr : stdout, "%s\n", r->path);
+	clean_stream_path(o->verdicts.format ? stderr : stdout, r->path);
 	return status;
 }
 

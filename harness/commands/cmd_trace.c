@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
+#include "common/clean_stream.h"
 #include "common/or_abort.h"
 #include "common/units.h"
 #include "measure/program/program_run.h"
@@ -140,7 +141,7 @@ static enum status trace_program(struct trace_options *o, struct err *e)
 			fprintf(stderr, "kblat: %s\n", result.died);
 		if (result.status)
 			fprintf(stderr, "kblat: the program ended with status %d\n", result.status);
-		printf("%s\n", result.path);
+		clean_stream_path(stdout, result.path);
 		free(result.path);
 	}
 	free(command);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clean_stream.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
@@ -133,8 +134,7 @@ static void show_nothing(const struct foreign_arm *arm, long run, long runs)
 
 static void show_path(const char *path)
 {
-	printf("%s\n", path);
-	fflush(stdout);
+	clean_stream_path(stdout, path);
 }
 
 static void show_warning(const char *text)

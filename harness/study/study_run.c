@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clean_stream.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/monotonic.h"
@@ -133,7 +134,7 @@ static enum status finish(struct study *s, bool failed, struct err *e)
 	if (runner_is_interrupted())
 		fprintf(stderr, "kblat: interrupted; `%s --resume %s` continues it\n", s->kind->command, s->path);
 	/* What is in a format is not followed by anything else. */
-	fprintf(s->request->format ? stderr : stdout, "%s\n", s->path);
+	clean_stream_path(s->request->format ? stderr : stdout, s->path);
 	return status;
 }
 

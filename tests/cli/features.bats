@@ -99,7 +99,7 @@ for f in json.load(open("features.json"))["features"]: print(f["name"], f["built
 		ln -s "$(command -v $name)" bin/$name
 	done
 	pc_without numa libfabric
-	PATH=$T/bin run "$ROOT/common/deps" build
+	CC=cc PATH=$T/bin run "$ROOT/common/deps" build
 	echo "$output"
 	assert_eq "$status" 77
 	assert_contains "$output" "deps: missing: make numactl-devel"

@@ -60,13 +60,3 @@ load helper
 	done
 }
 
-@test "a suite of tests is ended after five times what it took, or after a quarter of an hour; in the guest, half" {
-	eval "$(sed -n '/^limit_of() {/,/^}/p; /^limited() {/,/^}/p' "$ROOT/tests/run")"
-	logs=$T/logs
-	assert_eq "$(limit_of unit) $(limit_of guest-verbs)" "900 1800"
-	printf '%s\n' '9 0 0 100 150 unit' '9 0 0 3 1 cli:run' '9 1 0 700 1 cli:slow' '9 0 0 200 1 guest-verbs' '5 0 0 5 1 guest-ab' >"$logs.last"
-	assert_eq "$(for name in unit cli:run cli:slow guest-verbs guest-ab guest-tool; do limit_of "$name"; done | paste -sd ' ')" "500 120 900 1000 300 1800"
-	export limit=1
-	run limited sh -c 'sleep 60 & wait'
-	[ "$status" -eq 124 ]
-}
