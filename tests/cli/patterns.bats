@@ -54,6 +54,7 @@ pattern() {
 		    del p["pattern"]
 		json.dump(d, open(sys.argv[1], "w"))
 	END
+	(cd old && cut -c 67- manifest-sha256.txt | xargs sha256sum >new && mv new manifest-sha256.txt)
 	run "$KBLAT" summary old
 	[[ $output != *period* ]]
 	run "$KBLAT" summary old --pattern
