@@ -143,12 +143,28 @@ void clean_streams_not(void)
 	stderr = plain_stderr;
 }
 
+/* Is nothing wrong with it but bytes that are not UTF-8? */
+static bool has_no_controls(const char *path)
+{
+	const char *end = path + strlen(path);
+	uint32_t cp;
+
+	while (path < end) {
+		const size_t n = text_utf8(path, (size_t)(end - path), &cp);
+
+		if (n ? !text_is_printable(cp) : ((unsigned char)*path & 0xe0) == 0x80)
+			return false;
+		path += n ? n : 1;
+	}
+	return true;
+}
+
 void clean_stream_path(FILE *to, const char *path)
 {
 	const int fd = to == stdout ? STDOUT_FILENO : STDERR_FILENO;
 
 	fflush(to);
-	if (isatty(fd) || !put_all(fd, path, strlen(path)))
+	if (isatty(fd) || !has_no_controls(path) || !put_all(fd, path, strlen(path)))
 		fprintf(to, "%s", path);
 	fprintf(to, "\n");
 	fflush(to);

@@ -15,8 +15,8 @@ void clean_streams(void);
  * coordinator, which reads them, cleans what it shows. */
 void clean_streams_not(void);
 
-/* A line that other programs take as the path that it is: what the caller has named is not changed, unless `to`, stdout or
- * stderr, is a terminal. */
+/* A line that other programs take as the path that it is: its bytes that are not UTF-8 are not changed, unless `to`, stdout
+ * or stderr, is a terminal. */
 void clean_stream_path(FILE *to, const char *path);
 
 /* Go back to the beginning of the line of standard error, which is a terminal, and erase it. */

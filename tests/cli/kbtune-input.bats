@@ -162,7 +162,7 @@ wrong_profile() {
 	echo '[]' >$j
 	refused "not a journal of kbtune"
 	sed 's/"schema": 1/"schema": 9/' good >$j
-	refused "of schema 9, this kbtune knows 1 to 1; restore with the kbtune that wrote it (1.0.0)"
+	refused "of schema 9, this kbtune knows 1 to 1; restore with the kbtune that wrote it ("
 	sed 's/"op": "file"/"op": "format"/' good >$j
 	refused "no operation 'format'"
 	cp good $j
