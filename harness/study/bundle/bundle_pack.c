@@ -86,6 +86,40 @@ static json_t *json_without_secrets(const struct packing *p, const json_t *j)
 	return clean;
 }
 
+/* Did hiding leave the keys as they are, but those of "hosts", which are the names of hosts? */
+static bool keys_are_kept(const json_t *before, const json_t *after, bool names)
+{
+	void *at = json_object_iter((json_t *)after);
+	const char *key;
+	json_t *value;
+	size_t i;
+
+	if (json_typeof(before) != json_typeof(after) || json_object_size(before) != json_object_size(after) ||
+	    json_array_size(before) != json_array_size(after))
+		return false;
+	json_object_foreach ((json_t *)before, key, value) {
+		if (!(names || !strcmp(key, json_object_iter_key(at))) ||
+		    !keys_are_kept(value, json_object_iter_value(at), !strcmp(key, "hosts")))
+			return false;
+		at = json_object_iter_next((json_t *)after, at);
+	}
+	json_array_foreach (before, i, value)
+		if (!keys_are_kept(value, json_array_get(after, i), false))
+			return false;
+	return true;
+}
+
+static bool is_kept(const char *before, size_t size, const char *after, size_t left)
+{
+	json_t *from = json_loadb(before, size, JSON_DECODE_ANY, NULL),
+	       *to = json_loadb(after, left, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+	bool kept = !from || (to && keys_are_kept(from, to, false));
+
+	json_decref(to);
+	json_decref(from);
+	return kept;
+}
+
 /* Time stamps, events and samples have no names in them. */
 static bool is_binary(const char *name)
 {
@@ -95,12 +129,15 @@ static bool is_binary(const char *name)
 static int pack_hidden(struct packing *p, struct bundle *to, const char *name, const char *from, struct err *e)
 {
 	char *text = NULL, *hidden;
-	size_t size;
+	size_t size, left;
 	int rc = fs_read(from, TEXT_MOST, &text, &size, e);
 
 	if (!rc) {
-		hidden = (text_ends_in(name, ".gz") ? hidden_apply_gzip : hidden_apply)(&p->hidden, from, text, &size);
-		rc = add_text(p, to, name, hidden, size, e);
+		left = size;
+		hidden = (text_ends_in(name, ".gz") ? hidden_apply_gzip : hidden_apply)(&p->hidden, from, text, &left);
+		rc = text_ends_in(name, ".json") && !bundle_is_state(name) && !is_kept(text, size, hidden, left)
+			 ? refuse_to_mask(from, e)
+			 : add_text(p, to, name, hidden, left, e);
 		free(hidden);
 	}
 	free(text);
