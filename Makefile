@@ -81,11 +81,16 @@ LIBS    := $(KBLAT_LIBS) -lrt -lm
 # Code that only computes: tracing each comparison of its numbers costs more than it finds.
 $(BUILD)/harness/judge/analysis/%.o $(BUILD)/common/diag.o: SANFLAGS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp)
 
-# A kernel is compiled once for each transport, so that its loop costs no indirect call.
+# A kernel is compiled once for each transport over which it runs, so that its loop costs no indirect call.
 # The names of a list such as harness/measure/kernels/kernel_list.h: X(oneway) X(pingpong) …
 listed      = $(patsubst X(%),%,$(filter X(%),$(shell sed -n '/^.define EVERY/,/[^\\]$$/p' $1)))
 KERNELS    := $(call listed,harness/measure/kernels/kernel_list.h)
 TRANSPORTS := $(filter-out $(foreach a,$(ABSENT),$(firstword $(subst :, ,$a))),$(call listed,harness/measure/transports/transport_list.h))
+
+# Two kernels run over some transports only, as their tables of instances say.
+OVER_handoff  := verbs shmem udp xdp
+OVER_register := verbs shmem
+over           = $(filter $(or $(OVER_$1),%),$(TRANSPORTS))
 
 # Those of them that WITNESS_KERNELS and WITNESS_TRANSPORTS name.
 witnessed          = $(filter $($1),$(shell grep '^.define WITNESS_$1' harness/measure/kernels/kernel_list.h | tr '(,)' ' '))
@@ -100,7 +105,7 @@ HARNESS := $(call present,$(filter-out harness/main.c harness/measure/kernels/% 
 OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(COMMON) $(HARNESS)) \
            $(BUILD)/harness/measure/kernels/kernel.o $(BUILD)/harness/measure/kernels/wakeup.o \
            $(foreach k,$(WITNESS_KERNELS),$(foreach t,$(WITNESS_TRANSPORTS),$(BUILD)/harness/measure/kernels/$k-$t-witness.o)) \
-           $(foreach k,$(KERNELS),$(BUILD)/harness/measure/kernels/$k.o $(foreach t,$(TRANSPORTS),$(BUILD)/harness/measure/kernels/$k-$t.o)) \
+           $(foreach k,$(KERNELS),$(BUILD)/harness/measure/kernels/$k.o $(foreach t,$(call over,$k),$(BUILD)/harness/measure/kernels/$k-$t.o)) \
            $(foreach a,$(ABSENT),$(BUILD)/harness/measure/kernels/absent-$(firstword $(subst :, ,$a)).o) \
            $(COVKEEP)
 LIB     := $(BUILD)/libkblat.a
@@ -374,7 +379,7 @@ $(BUILD)/harness/measure/kernels/$1-$2.o: harness/measure/kernels/$1_loop.c
 	$$(call compiling,$$@)
 	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(LOOPFLAGS) -DTRANSPORT=$2 -DTRANSPORT_HOT='"measure/transports/$2_hot.h"' -MMD -MP -c -o $$@ $$<
 endef
-$(foreach k,$(KERNELS),$(foreach t,$(TRANSPORTS),$(eval $(call loop_rule,$k,$t))))
+$(foreach k,$(KERNELS),$(foreach t,$(call over,$k),$(eval $(call loop_rule,$k,$t))))
 
 # A transport whose library is missing: TRANSPORT:LIBRARY.
 define absent_rule
