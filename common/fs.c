@@ -89,9 +89,9 @@ int fs_write_fd(int fd, const void *data, size_t size)
 	return 0;
 }
 
-static int write_and_sync(const char *path, const void *data, size_t size, mode_t mode)
+static int write_and_sync(const char *path, const struct iovec *part, size_t parts, mode_t mode)
 {
-	int rc, fd;
+	int rc = 0, fd;
 
 	/* A killed run may have left one. O_EXCL then makes sure that the file is new, and created
 	 * by this process. */
@@ -100,7 +100,8 @@ static int write_and_sync(const char *path, const void *data, size_t size, mode_
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
-	rc = fs_write_fd(fd, data, size);
+	for (size_t i = 0; i < parts && !rc; i++)
+		rc = fs_write_fd(fd, part[i].iov_base, part[i].iov_len);
 	if (!rc && fsync(fd))
 		rc = -errno;
 	if (close(fd) && !rc)
@@ -110,7 +111,7 @@ static int write_and_sync(const char *path, const void *data, size_t size, mode_
 	return rc;
 }
 
-int fs_write_mode(const char *path, const void *data, size_t size, mode_t mode, struct err *e)
+int fs_write_parts(const char *path, const struct iovec *part, size_t parts, mode_t mode, struct err *e)
 {
 	size_t n = strlen(path);
 	char *tmp;
@@ -119,13 +120,18 @@ int fs_write_mode(const char *path, const void *data, size_t size, mode_t mode, 
 	if (!n || path[n - 1] == '/')
 		return err_set(e, -EINVAL, STATUS_FAILED, n ? path : NULL, "write a file", "its name is empty");
 	tmp = fs_path("%s.tmp", path);
-	rc = write_and_sync(tmp, data, size, mode);
+	rc = write_and_sync(tmp, part, parts, mode);
 	if (!rc && rename(tmp, path)) {
 		rc = -errno;
 		unlink(tmp);
 	}
 	free(tmp);
 	return rc ? err_sys(e, rc, path, "write") : 0;
+}
+
+int fs_write_mode(const char *path, const void *data, size_t size, mode_t mode, struct err *e)
+{
+	return fs_write_parts(path, &(struct iovec){(void *)data, size}, 1, mode, e);
 }
 
 int fs_write(const char *path, const void *data, size_t size, struct err *e)

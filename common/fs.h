@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 struct err;
 
@@ -18,8 +19,9 @@ int fs_mkdirs(const char *path, struct err *e);
 /* Write a whole file: `<path>.tmp`, fsync, rename. */
 int fs_write(const char *path, const void *data, size_t size, struct err *e);
 
-/* The same with these permissions, minus the umask. */
+/* The same with these permissions, minus the umask; of several parts. */
 int fs_write_mode(const char *path, const void *data, size_t size, mode_t mode, struct err *e);
+int fs_write_parts(const char *path, const struct iovec *part, size_t parts, mode_t mode, struct err *e);
 
 /* All of it, to an open file. 0 or a negative errno. */
 int fs_write_fd(int fd, const void *data, size_t size);

@@ -231,41 +231,11 @@ int npy_close(struct npy *n, struct err *e)
 	return rc;
 }
 
-/* Does not use fs_write(), because a column may be large, and header and data are separate. */
-static int write_synced(const char *path, const int64_t *data, size_t count)
-{
-	char header[NPY_HEADER];
-	int rc, fd;
-
-	/* A killed run may have left one. O_EXCL then makes sure that the file is new, and created
-	 * by this process. */
-	if (unlink(path) && errno != ENOENT)
-		return -errno;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return -errno;
-	npy_header(header, count);
-	rc = fs_write_fd(fd, header, sizeof(header));
-	if (!rc)
-		rc = fs_write_fd(fd, data, count * sizeof(*data));
-	if (!rc && fsync(fd))
-		rc = -errno;
-	if (close(fd) && !rc)
-		rc = -errno;
-	if (rc)
-		unlink(path);
-	return rc;
-}
-
 int npy_write(const char *path, const int64_t *data, size_t count, struct err *e)
 {
-	char *tmp = fs_path("%s.tmp", path);
-	int rc = write_synced(tmp, data, count);
+	char header[NPY_HEADER];
+	const struct iovec part[] = {{header, sizeof(header)}, {(void *)data, count * sizeof(*data)}};
 
-	if (!rc && rename(tmp, path)) {
-		rc = -errno;
-		unlink(tmp);
-	}
-	free(tmp);
-	return rc ? err_sys(e, rc, path, "write") : 0;
+	npy_header(header, count);
+	return fs_write_parts(path, part, 2, 0666, e);
 }

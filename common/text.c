@@ -1,6 +1,7 @@
 #include "common/text.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -129,4 +130,16 @@ bool text_ends_in(const char *text, const char *end)
 	const size_t n = strlen(text), m = strlen(end);
 
 	return n > m && !strcmp(text + n - m, end);
+}
+
+void complain(struct complaints *c, const char *format, ...)
+{
+	char raw[TEXT_PRINT_MAX + 1], text[TEXT_PRINT_MAX + 1];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(raw, sizeof(raw), format, ap);
+	va_end(ap);
+	c->tell(c->arg, text_clean(raw, strlen(raw), text, sizeof(text)));
+	c->count++;
 }

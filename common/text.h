@@ -36,6 +36,16 @@ const char *text_shown(const char *text);
  * single word as it is, anything else in quotes. */
 const char *text_named(const char *text);
 
+/* Who is told of the faults that are found, one text for each; their count. */
+struct complaints {
+	void (*tell)(void *arg, const char *text);
+	void *arg;
+	int count;
+};
+
+/* Tell, cleaned and cut as above. */
+void complain(struct complaints *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Is there something before this end? */
 bool text_ends_in(const char *text, const char *end);
 

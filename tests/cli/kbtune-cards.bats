@@ -179,19 +179,7 @@ all_knobs() {
 @test "cards: killed after every single write, restore leaves every file as before" {
 	machine cards
 	all_knobs 'interfaces: [eth0, eth1]'
-	n=0
-	while :; do
-		status=0
-		(exec env KBTUNE_KILL_AFTER=$n "$KBTUNE" apply ./cards --sysroot m >out 2>&1) 2>/dev/null || status=$?
-		killed=$status
-		kb restore
-		[ "$status" -eq 0 ]
-		as_before
-		[ "$killed" -eq 137 ] || break
-		n=$((n + 1))
-	done
-	[ "$killed" -eq 0 ]
-	[ "$n" -ge 16 ]
+	killed_everywhere 16 apply ./cards
 }
 
 @test "cards: each knob by itself is for the same interfaces" {
@@ -406,25 +394,8 @@ said() {
 @test "cards: apply and restore killed after every single write leave every value of drivers as before" {
 	machine cards
 	driver_knobs 'interfaces: [eth0, eth1]'
-	for command in apply restore; do
-		n=0
-		while :; do
-			[ "$command" = apply ] || "$KBTUNE" apply ./driver --sysroot m >out
-			status=0
-			profile=$([ "$command" = restore ] || echo ./driver)
-			# shellcheck disable=SC2086 # none for restore
-			(exec env KBTUNE_KILL_AFTER=$n "$KBTUNE" "$command" $profile --sysroot m >out 2>&1) 2>/dev/null || status=$?
-			killed=$status
-			kb restore
-			[ "$status" -eq 0 ]
-			as_before
-			[ "$killed" -eq 137 ] || break
-			n=$((n + 1))
-		done
-		cat out
-		[ "$killed" -eq 0 ]
-		[ "$n" -ge 20 ]
-	done
+	killed_everywhere 20 apply ./driver
+	APPLIED=./driver killed_everywhere 20 restore
 }
 
 @test "cards: wrong names and values of what drivers let be set" {

@@ -96,41 +96,14 @@ load kbtune_helper
 @test "killed after every single write, restore leaves every file byte for byte as before" {
 	for pair in small-v2:thesis small-v2:isolated small-v1:isolated t630-v1:thesis smt-laptop:thesis-no-force-latency managed-eio:isolated; do
 		machine "${pair%:*}"
-		n=0
-		while :; do
-			status=0
-			(exec env KBTUNE_KILL_AFTER=$n "$KBTUNE" apply "${pair#*:}" --sysroot m >out 2>&1) 2>/dev/null || status=$?
-			killed=$status
-			run "$KBTUNE" restore --sysroot m
-			[ "$status" -eq 0 ] || echo "$pair $n: $output"
-			[ "$status" -eq 0 ]
-			as_before
-			[ "$killed" -eq 137 ] || break
-			n=$((n + 1))
-		done
-		cat out
-		[ "$killed" -eq 0 ]
-		[ "$n" -ge 15 ]
+		killed_everywhere 15 apply "${pair#*:}"
 		rm -rf m m.before
 	done
 }
 
 @test "restore itself killed after every single write: the next one finishes it" {
 	machine small-v2
-	n=0
-	while :; do
-		"$KBTUNE" apply isolated --sysroot m
-		status=0
-		(exec env KBTUNE_KILL_AFTER=$n "$KBTUNE" restore --sysroot m >out 2>&1) 2>/dev/null || status=$?
-		killed=$status
-		kb restore
-		[ "$status" -eq 0 ]
-		as_before
-		[ "$killed" -eq 137 ] || break
-		n=$((n + 1))
-	done
-	[ "$killed" -eq 0 ]
-	[ "$n" -ge 15 ]
+	APPLIED=isolated killed_everywhere 15 restore
 }
 
 @test "a cut-short apply is known: verify says no, another apply is refused, restore puts it back" {

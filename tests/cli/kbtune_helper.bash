@@ -23,6 +23,23 @@ as_before() {
 	diff -r --no-dereference -x kbtune "$T/${1:-m}.before" "$T/${1:-m}"
 }
 
+# killed_everywhere LEAST COMMAND…: kbtune, killed after each of its writes in turn, of which there are at least LEAST;
+# restore puts everything back. With APPLIED, that profile is applied before.
+killed_everywhere() {
+	local n=0 killed=137
+	while [ "$killed" -eq 137 ]; do
+		[ -z "${APPLIED:-}" ] || "$KBTUNE" apply "$APPLIED" --sysroot m >out || return 1
+		killed=0
+		(exec env KBTUNE_KILL_AFTER=$n "$KBTUNE" "${@:2}" --sysroot m >out 2>&1) 2>/dev/null || killed=$?
+		kb restore
+		[ "$status" -eq 0 ] || { echo "killed after $n: $output" && return 1; }
+		as_before m || return 1
+		n=$((n + 1))
+	done
+	cat out
+	[ "$killed" -eq 0 ] && [ "$n" -gt "$1" ]
+}
+
 # profile NAME <<YAML: writes $T/NAME/profile.yaml, a profile called ./NAME
 profile() {
 	mkdir -p "$T/$1"

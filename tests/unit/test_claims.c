@@ -4,6 +4,7 @@
 #include "common/json.h"
 #include "common/random.h"
 #include "common/sort.h"
+#include "common/text.h"
 #include "files/claim/claim.h"
 #include "files/claim/claim_json.h"
 #include "files/rundir/layout.h"
@@ -420,13 +421,13 @@ static void test_flows(void)
 
 /* --- metrics --- */
 
-struct complaints {
+struct complained {
 	char text[512];
 };
 
 static void keep_complaint(void *arg, const char *text)
 {
-	struct complaints *c = arg;
+	struct complained *c = arg;
 	size_t length = strlen(c->text);
 
 	snprintf(c->text + length, sizeof(c->text) - length, "%s%s", length ? " | " : "", text);
@@ -490,11 +491,11 @@ static void test_metrics(void)
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		const struct claim_metric_names names = {series, checks[i].flows, checks[i].flows == flows};
-		struct complaints c = {""};
+		struct complained c = {""};
 		struct claim_metric m = {0};
 
 		claim_metric_set(&m, checks[i].metric);
-		claim_metric_check(&m, &names, keep_complaint, &c);
+		claim_metric_check(&m, &names, &(struct complaints){keep_complaint, &c, 0});
 		is_str(c.text, checks[i].complaint, "%s %s", checks[i].metric, *c.text ? "is wrong" : "is fine");
 		claim_metric_free(&m);
 	}

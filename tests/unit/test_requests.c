@@ -87,30 +87,29 @@ static void test_nested(void)
 	free(r.list);
 }
 
-static void probed(int64_t time, int32_t tid, uint64_t frame, struct request_stamp stamp)
+/* "TIME THREAD FRAME KIND …" */
+static void probed(const char *list)
 {
-	stamp.time = time;
-	stamp.tid = tid;
-	stamp.task = (uint32_t)tid;
-	stamp.frame = frame;
-	request_stamps_add(&stamps, &stamp);
-}
+	int time, tid, frame, length;
+	char kind[8];
 
-#define FROM ((struct request_stamp){.is_end = false})
-#define TO   ((struct request_stamp){.is_end = true})
+	for (; sscanf(list, "%d %d %d %7s%n", &time, &tid, &frame, kind, &length) == 4; list += length)
+		request_stamps_add(&stamps, &(struct request_stamp){.time = time,
+								    .tid = tid,
+								    .task = (uint32_t)tid,
+								    .frame = (uint64_t)frame,
+								    .is_end = *kind == 't' || *kind == 'j',
+								    .is_again = *kind == 'a',
+								    .is_inner = *kind == 'i',
+								    .is_joint = *kind == 'j'});
+}
 
 static void test_frames(void)
 {
 	struct program_requests r;
 
 	/* An exception passes through the second call. The last one is of another depth. */
-	probed(10, 1, 100, FROM);
-	probed(20, 1, 100, TO);
-	probed(30, 1, 100, FROM);
-	probed(40, 1, 100, FROM);
-	probed(50, 1, 100, TO);
-	probed(60, 1, 90, FROM);
-	probed(70, 1, 100, TO);
+	probed("10 1 100 from 20 1 100 to 30 1 100 from 40 1 100 from 50 1 100 to 60 1 90 from 70 1 100 to");
 	r = match(MATCH_FRAME);
 	is_int((long long)r.count, 2, "calls that return are requests");
 	is_str(request(&r, 1), "40-50 thread 1 id 0", "one that did not is not taken for the next");
@@ -119,12 +118,7 @@ static void test_frames(void)
 	free(r.list);
 
 	/* Recursion, beside the same frame of another thread (another process). */
-	probed(10, 1, 100, FROM);
-	probed(11, 2, 100, FROM);
-	probed(12, 1, 80, FROM);
-	probed(13, 1, 80, TO);
-	probed(14, 2, 100, TO);
-	probed(15, 1, 100, TO);
+	probed("10 1 100 from 11 2 100 from 12 1 80 from 13 1 80 to 14 2 100 to 15 1 100 to");
 	r = match(MATCH_FRAME);
 	is_str(request(&r, 0), "10-15 thread 1 id 0", "the outer call");
 	is_str(request(&r, 1), "11-14 thread 2 id 0", "that of another thread");
@@ -137,24 +131,15 @@ static void test_parts(void)
 	struct program_requests r;
 
 	/* It goes on at one of its beginnings, twice; and calls a part of itself. */
-	probed(10, 1, 100, FROM);
-	probed(11, 1, 100, (struct request_stamp){.is_again = true});
-	probed(12, 1, 100, FROM);
-	probed(13, 1, 100, (struct request_stamp){.is_again = true});
-	probed(14, 1, 100, FROM);
-	probed(15, 1, 80, (struct request_stamp){.is_inner = true});
-	probed(16, 1, 80, TO);
-	probed(17, 1, 100, TO);
-	probed(18, 1, 100, (struct request_stamp){.is_end = true, .is_joint = true});
+	probed("10 1 100 from 11 1 100 again 12 1 100 from 13 1 100 again 14 1 100 from 15 1 80 inner 16 1 80 to "
+	       "17 1 100 to 18 1 100 joint");
 	r = match(MATCH_FRAME);
 	is_int((long long)r.count, 1, "a call that goes on at its beginning, or in a part, is one");
 	is_str(request(&r, 0), "10-17 thread 1 id 0", "from its first beginning");
 	is_int((long long)(r.open + r.strange), 0, "with nothing left");
 	free(r.list);
 
-	probed(10, 1, 100, FROM);
-	probed(11, 1, 80, (struct request_stamp){.is_inner = true});
-	probed(12, 1, 90, TO);
+	probed("10 1 100 from 11 1 80 inner 12 1 90 to");
 	r = match(MATCH_THREAD);
 	is_str(request(&r, 0), "10-12 thread 1 id 0", "likewise where another function ends requests");
 	free(r.list);

@@ -19,6 +19,15 @@ struct machine;
 	{                                                                                                              \
 		"json", CLI_FLAG, (target), NULL, "print JSON", 0, 0                                                   \
 	}
+#define COMMAND_REPLACE(target)                                                                                        \
+	{                                                                                                              \
+		"replace", CLI_FLAG, (target), NULL, "restore what is applied first", 0, 0                             \
+	}
+#define COMMAND_STRICT(target)                                                                                         \
+	{                                                                                                              \
+		"strict", CLI_FLAG, (target), NULL, "refuse what is not possible on this machine or cannot be undone", \
+		    0, 0                                                                                               \
+	}
 #define COMMAND_FLAGS_END                                                                                              \
 	{                                                                                                              \
 		NULL, CLI_FLAG, NULL, NULL, NULL, 0, 0                                                                 \

@@ -34,9 +34,8 @@ enum status tune_apply(int argc, char **argv, struct err *e)
 {
 	struct request r = {0};
 	const struct cli_flag flags[] = {
-	    {"replace", CLI_FLAG, &r.options.replace, NULL, "restore what is applied first", 0, 0},
-	    {"strict", CLI_FLAG, &r.options.strict, NULL,
-	     "refuse what is not possible on this machine or cannot be undone", 0, 0},
+	    COMMAND_REPLACE(&r.options.replace),
+	    COMMAND_STRICT(&r.options.strict),
 	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "like 'kbtune plan', but refuse what apply would refuse", 0, 0},
 	    COMMAND_SYSROOT(&r.sysroot),
 	    COMMAND_JSON(&r.json),

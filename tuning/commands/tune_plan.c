@@ -47,10 +47,7 @@ static enum status print_profile(struct machine *m, const struct cli_list *args,
 enum status tune_plan(int argc, char **argv, struct err *e)
 {
 	struct request r = {0};
-	const struct cli_flag flags[] = {{"strict", CLI_FLAG, &r.strict, NULL,
-					  "refuse what is not possible on this machine or cannot be undone", 0, 0},
-					 COMMAND_SYSROOT(&r.sysroot),
-					 COMMAND_JSON(&r.json),
+	const struct cli_flag flags[] = {COMMAND_STRICT(&r.strict), COMMAND_SYSROOT(&r.sysroot), COMMAND_JSON(&r.json),
 					 COMMAND_FLAGS_END};
 
 	return command_run(&(struct command){&tune_plan_cli, flags, &r.sysroot, print_profile, &r}, argc, argv, e);

@@ -65,9 +65,8 @@ enum status tune_run(int argc, char **argv, struct err *e)
 	struct request r = {.options = {.output = OUTPUT_NOTHING}};
 	const struct cli_flag flags[] = {
 	    {"in", CLI_STRING, &r.in, "SHIELD", "run the command inside this shield", 0, 0},
-	    {"replace", CLI_FLAG, &r.options.replace, NULL, "restore what is applied first", 0, 0},
-	    {"strict", CLI_FLAG, &r.options.strict, NULL,
-	     "refuse what is not possible on this machine or cannot be undone", 0, 0},
+	    COMMAND_REPLACE(&r.options.replace),
+	    COMMAND_STRICT(&r.options.strict),
 	    COMMAND_SYSROOT(&r.sysroot),
 	    COMMAND_FLAGS_END};
 

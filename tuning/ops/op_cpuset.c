@@ -154,17 +154,22 @@ static int check_partition(struct machine *m, const struct step *s, const struct
 	return rc;
 }
 
+static int give(struct machine *m, const struct step *s, const struct cgroups *cg, struct err *e)
+{
+	const char *name = step_text(s, "name");
+
+	return write_to(m, cg, name, "cpus", step_text(s, "cpus"), e)
+		   ?: write_to(m, cg, name, "mems", step_text(s, "memory"), e);
+}
+
 /* In version 2, isolated CPUs are only effective inside of the partition; before the cpuset is a
  * partition, its cpus.effective is that of its parent. */
 static int fill_v2(struct machine *m, const struct step *s, const struct cgroups *cg, struct err *e)
 {
-	const char *name = step_text(s, "name");
-	int rc = write_to(m, cg, name, "cpus", step_text(s, "cpus"), e);
+	int rc = give(m, s, cg, e);
 
-	if (!rc)
-		rc = write_to(m, cg, name, "mems", step_text(s, "memory"), e);
 	if (!rc && is_exclusive(s))
-		rc = write_to(m, cg, name, "cpus.partition", step_text(s, "partition"), e);
+		rc = write_to(m, cg, step_text(s, "name"), "cpus.partition", step_text(s, "partition"), e);
 	if (!rc && is_exclusive(s))
 		rc = check_partition(m, s, cg, e);
 	return rc;
@@ -179,13 +184,10 @@ static int balance_v1(struct machine *m, const struct step *s, const struct cgro
 
 static int fill_v1(struct machine *m, const struct step *s, const struct cgroups *cg, struct err *e)
 {
-	const char *name = step_text(s, "name");
-	int rc = write_to(m, cg, name, "cpus", step_text(s, "cpus"), e);
+	int rc = give(m, s, cg, e);
 
-	if (!rc)
-		rc = write_to(m, cg, name, "mems", step_text(s, "memory"), e);
 	if (!rc && is_exclusive(s))
-		rc = write_to(m, cg, name, "cpu_exclusive", "1", e);
+		rc = write_to(m, cg, step_text(s, "name"), "cpu_exclusive", "1", e);
 	return rc ? rc : balance_v1(m, s, cg, e);
 }
 

@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,23 +89,9 @@ int manifest_write(const char *run_path, struct err *e)
 
 struct check {
 	const char *run_path;
-	void (*complain)(void *arg, const char *text);
-	void *arg;
-	int count;
+	struct complaints complaints;
 	const char *last; /* the previous name, to check the order and find duplicates */
 };
-
-__attribute__((format(printf, 2, 3))) static void manifest_complain(struct check *c, const char *format, ...)
-{
-	char raw[1024], text[1024];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(raw, sizeof(raw), format, ap);
-	va_end(ap);
-	c->complain(c->arg, text_clean(raw, strlen(raw), text, sizeof(text)));
-	c->count++;
-}
 
 /* The name must be relative, and inside of the run directory. */
 static bool is_safe(const char *name)
@@ -132,12 +117,12 @@ static void manifest_check_file(struct check *c, const char *hex, const char *na
 	int rc = hash_file(path, found, &e);
 
 	if (rc == -ENOENT)
-		manifest_complain(c, "%s: missing", name);
+		complain(&c->complaints, "%s: missing", name);
 	else if (rc)
-		manifest_complain(c, "%s: %s", name,
-				  rc == -ELOOP ? "a symbolic link, where only files belong" : e.text);
+		complain(&c->complaints, "%s: %s", name,
+			 rc == -ELOOP ? "a symbolic link, where only files belong" : e.text);
 	else if (strcmp(hex, found))
-		manifest_complain(c, "%s: changed", name);
+		complain(&c->complaints, "%s: changed", name);
 	free(path);
 }
 
@@ -147,17 +132,17 @@ static void check_line(struct check *c, char *line, size_t number)
 	char *name = line + HEX + 2;
 
 	if (strspn(line, "0123456789abcdef") != HEX || strncmp(line + HEX, "  ", 2)) {
-		manifest_complain(c, MANIFEST ": line %zu is not a SHA-256 and a name", number);
+		complain(&c->complaints, MANIFEST ": line %zu is not a SHA-256 and a name", number);
 		return;
 	}
 	line[HEX] = '\0';
 	if (!is_safe(name) || !manifest_lists(name)) {
-		manifest_complain(c, MANIFEST ": line %zu names '%s', which does not belong there", number, name);
+		complain(&c->complaints, MANIFEST ": line %zu names '%s', which does not belong there", number, name);
 		return;
 	}
 	if (c->last && strcmp(c->last, name) >= 0)
-		manifest_complain(c, MANIFEST ": line %zu: '%s' is %s", number, name,
-				  strcmp(c->last, name) ? "out of order" : "listed twice");
+		complain(&c->complaints, MANIFEST ": line %zu: '%s' is %s", number, name,
+			 strcmp(c->last, name) ? "out of order" : "listed twice");
 	c->last = name;
 	manifest_check_file(c, line, name);
 }
@@ -176,12 +161,12 @@ static void check_extra(struct check *c, char **names, size_t count)
 
 	/* Symbolic links and special files are errors. */
 	if (fs_files(c->run_path, &files, &n, &e)) {
-		manifest_complain(c, "%s", e.text);
+		complain(&c->complaints, "%s", e.text);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
 		if (manifest_lists(files[i]) && !bsearch(&files[i], names, count, sizeof(*names), compare_names))
-			manifest_complain(c, "%s: not in the manifest", files[i]);
+			complain(&c->complaints, "%s: not in the manifest", files[i]);
 	fs_files_free(files);
 }
 
@@ -215,9 +200,9 @@ static void check_text(struct check *c, char *text)
 	free(names);
 }
 
-int manifest_check(const char *run_path, void (*complain_to)(void *arg, const char *text), void *arg, struct err *e)
+int manifest_check(const char *run_path, void (*tell)(void *arg, const char *text), void *arg, struct err *e)
 {
-	struct check c = {.run_path = run_path, .complain = complain_to, .arg = arg};
+	struct check c = {.run_path = run_path, .complaints = {tell, arg, 0}};
 	char *path = fs_path("%s/" MANIFEST, run_path), *text;
 	size_t size;
 	int rc = fs_read(path, TEXT_MAX, &text, &size, e);
@@ -225,12 +210,12 @@ int manifest_check(const char *run_path, void (*complain_to)(void *arg, const ch
 	if (rc)
 		goto out;
 	if (strlen(text) != size)
-		manifest_complain(&c, MANIFEST ": it contains a NUL byte");
+		complain(&c.complaints, MANIFEST ": it contains a NUL byte");
 	check_text(&c, text);
 	free(text);
 out:
 	free(path);
-	return rc ? rc : c.count;
+	return rc ? rc : c.complaints.count;
 }
 
 /* --- files that are read --- */

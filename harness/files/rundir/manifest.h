@@ -13,7 +13,7 @@ int manifest_write(const char *run_path, struct err *e);
 
 /* Check the manifest. `complain` is called for each difference (changed, missing, not listed). Returns their number or
  * a negative errno. */
-int manifest_check(const char *run_path, void (*complain)(void *arg, const char *text), void *arg, struct err *e);
+int manifest_check(const char *run_path, void (*tell)(void *arg, const char *text), void *arg, struct err *e);
 
 /* Check only the selected files, for readers that use only these. -EBADMSG (STATUS_USAGE) if one was changed; `e` names
  * the first. */

@@ -65,19 +65,16 @@ size_t timeline_find(const struct timeline *t, int64_t time)
 	return low;
 }
 
+static int compare_tids(const void *tid, const void *thread)
+{
+	const int64_t wanted = *(const int64_t *)tid, found = ((const struct timeline_thread *)thread)->tid;
+
+	return (wanted > found) - (wanted < found);
+}
+
 const struct timeline_thread *timeline_thread_find(const struct timeline_threads *t, int64_t tid)
 {
-	size_t low = 0, high = t->count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (t->list[middle].tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < t->count && t->list[low].tid == tid ? &t->list[low] : NULL;
+	return t->count ? bsearch(&tid, t->list, t->count, sizeof(*t->list), compare_tids) : NULL;
 }
 
 void timeline_free_threads(struct timeline_threads *t)

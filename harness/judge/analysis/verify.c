@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,22 +117,8 @@ bool data_equal(const json_t *a, const json_t *b)
 struct check {
 	const struct run *run;
 	bool is_of_this; /* this very kblat made it: it would write every word, and each number that it knows */
-	void (*complain)(void *arg, const char *text);
-	void *arg;
-	int count;
+	struct complaints complaints;
 };
-
-__attribute__((format(printf, 2, 3))) static void verify_complain(struct check *c, const char *format, ...)
-{
-	char text[2048];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	c->complain(c->arg, text);
-	c->count++;
-}
 
 /* The text of an error without the path of the run directory, which the reader knows. */
 static void verify_complain_err(struct check *c, const struct err *e)
@@ -141,7 +126,7 @@ static void verify_complain_err(struct check *c, const struct err *e)
 	size_t length = strlen(c->run->path);
 	bool inside = !strncmp(e->text, c->run->path, length) && e->text[length] == '/';
 
-	verify_complain(c, "%s", e->text + (inside ? length + 1 : 0));
+	complain(&c->complaints, "%s", e->text + (inside ? length + 1 : 0));
 }
 
 bool verify_is_of_this(const char *version, const char *commit)
@@ -254,7 +239,7 @@ static void verify_json(struct check *c, const char *name, json_t *value, const 
 	else if (!found)
 		verify_complain_err(c, &why);
 	else if (!is_as_made(c, data_equal, found, value))
-		verify_complain(c, "%s: %s", name, complaint);
+		complain(&c->complaints, "%s: %s", name, complaint);
 	json_decref(found);
 	json_decref(value);
 	free(path);
@@ -303,8 +288,8 @@ static void verify_entries(struct check *c, const struct layout_flow *f, const c
 		messages = messages_counted(f, &r);
 	entries = messages > 0 ? (messages - 1) / f->traits.block + 1 : messages;
 	if (r.is_whole && messages >= 0 && r.columns[0].count != (size_t)entries)
-		verify_complain(c, "%s/%s.npy: it has %zu entries for %" JSON_INTEGER_FORMAT " messages", dir,
-				f->columns[0], r.columns[0].count, messages);
+		complain(&c->complaints, "%s/%s.npy: it has %zu entries for %" JSON_INTEGER_FORMAT " messages", dir,
+			 f->columns[0], r.columns[0].count, messages);
 	if (rep_close(&r, &e))
 		verify_complain_err(c, &e);
 }
@@ -416,7 +401,7 @@ static void verify_csv(struct check *c, const struct summary *summary)
 	if (fs_read(path, size + 1, &found, &found_size, &e))
 		verify_complain_err(c, &e);
 	else if (found_size != size || memcmp(found, text, size))
-		verify_complain(c, "summary.csv: it differs from what summary.json gives");
+		complain(&c->complaints, "summary.csv: it differs from what summary.json gives");
 	free(found);
 	free(text);
 	free(path);
@@ -470,15 +455,15 @@ static void verify_record(struct check *c, const struct summary *s)
 	const json_t *run = c->run->run;
 
 	if (s->valid != json_is_true(json_object_get(run, "valid")))
-		verify_complain(c, "run.json: 'valid' contradicts the columns and counters");
+		complain(&c->complaints, "run.json: 'valid' contradicts the columns and counters");
 	if (!is_as_made(c, prose_equal, json_object_get(run, "reasons"), s->reasons) ||
 	    !is_as_made(c, prose_equal, json_object_get(run, "warnings"), s->warnings))
-		verify_complain(c, "run.json: 'reasons' or 'warnings' are not those of the points");
+		complain(&c->complaints, "run.json: 'reasons' or 'warnings' are not those of the points");
 	if (!counts_outcomes(json_object_get(run, "points"), s))
-		verify_complain(c, "run.json: 'points' are not as many as ended in that way");
+		complain(&c->complaints, "run.json: 'points' are not as many as ended in that way");
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
 		if (strcmp(json_text(run, same[i]), json_text(c->run->resolved, same[i])) != 0)
-			verify_complain(c, "run.json: '%s' differs from resolved.json", same[i]);
+			complain(&c->complaints, "run.json: '%s' differs from resolved.json", same[i]);
 }
 
 static void verify_derived(struct check *c, const struct verify_more *more, bool has_columns, struct verified *out)
@@ -510,15 +495,15 @@ static int verify_all(struct check *c, const struct verify_more *more, bool has_
 	*out = (struct verified){0};
 	rc = verify_files(c, out, e);
 	/* Unreadable files have been reported already. */
-	if (!rc && !c->count)
+	if (!rc && !c->complaints.count)
 		verify_derived(c, more, has_columns, out);
-	return rc ? rc : c->count;
+	return rc ? rc : c->complaints.count;
 }
 
 int verify_run(const struct run *run, const struct verify_more *more, void (*tell)(void *arg, const char *text),
 	       void *arg, struct verified *out, struct err *e)
 {
-	struct check c = {.run = run, .complain = tell, .arg = arg};
+	struct check c = {.run = run, .complaints = {tell, arg, 0}};
 
 	return verify_all(&c, more, true, out, e);
 }
@@ -527,8 +512,7 @@ int verify_strictly(const struct run *run, const struct verify_more *more, bool 
 		    void (*tell)(void *arg, const char *text), void *arg, struct verified *out, struct err *e)
 {
 	struct check c = {.run = run,
-			  .complain = tell,
-			  .arg = arg,
+			  .complaints = {tell, arg, 0},
 			  .is_of_this =
 			      verify_is_of_this(json_text(run->run, "version"), json_text(run->run, "commit"))};
 

@@ -1,7 +1,6 @@
 #include "judge/claims/claim_metric.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/sort.h"
+#include "common/text.h"
 #include "files/rundir/flows.h"
 #include "judge/analysis/blocks.h"
 #include "judge/analysis/param.h"
@@ -141,22 +141,6 @@ void claim_sample_free(struct sample *s)
 
 /* --- errors in a metric --- */
 
-struct check {
-	void (*complain)(void *arg, const char *text);
-	void *arg;
-};
-
-__attribute__((format(printf, 2, 3))) static void complain_of(const struct check *c, const char *format, ...)
-{
-	char text[512];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	c->complain(c->arg, text);
-}
-
 static bool is_among(const char *name, const char *const *names)
 {
 	while (names && *names && strcmp(*names, name))
@@ -197,28 +181,28 @@ static bool is_of_point(const struct claim_metric *m)
 	return block && block->of_point;
 }
 
-static void check_flow(const struct check *c, const struct claim_metric *m, const struct claim_metric_names *n)
+static void check_flow(struct complaints *c, const struct claim_metric *m, const struct claim_metric_names *n)
 {
 	char text[SUGGESTION_MAX];
 
 	if (*m->flow && n->flows && !is_among(m->flow, n->flows))
-		complain_of(c, "no point has a flow '%.32s'%s", m->flow,
-			    suggestion(suggest(m->flow, n->flows), text, sizeof(text)));
+		complain(c, "no point has a flow '%.32s'%s", m->flow,
+			 suggestion(suggest(m->flow, n->flows), text, sizeof(text)));
 	else if (!*m->flow && n->flows && n->only_flows && !is_of_point(m))
-		complain_of(c, "'metric' must name the flow, too: all points have flows; did you mean '%s.%.63s'?",
-			    n->flows[0], m->text);
+		complain(c, "'metric' must name the flow, too: all points have flows; did you mean '%s.%.63s'?",
+			 n->flows[0], m->text);
 }
 
-static void check_known(const struct check *c, const char *metric, const char *const *metrics)
+static void check_known(struct complaints *c, const char *metric, const char *const *metrics)
 {
 	char text[SUGGESTION_MAX];
 
 	if (!is_among(metric, metrics))
-		complain_of(c, "no kernel has a series '%.63s'%s", metric,
-			    suggestion(suggest(metric, metrics), text, sizeof(text)));
+		complain(c, "no kernel has a series '%.63s'%s", metric,
+			 suggestion(suggest(metric, metrics), text, sizeof(text)));
 }
 
-static void check_statistic(const struct check *c, const char *metric, const char *statistic)
+static void check_statistic(struct complaints *c, const char *metric, const char *statistic)
 {
 	const char *all[NAMES_MAX];
 	const struct block *block = block_find(metric);
@@ -229,35 +213,33 @@ static void check_statistic(const struct check *c, const char *metric, const cha
 
 	if (block == &pattern_block && claim_cycle_parse(statistic, &cycle, &wrong)) {
 		if (wrong)
-			complain_of(c, "'pattern.%.63s': %s", statistic, wrong);
+			complain(c, "'pattern.%.63s': %s", statistic, wrong);
 		return;
 	}
 	list_all_statistics(all);
 	if (!found && is_among(statistic, all))
-		complain_of(c, "'%.63s' has no '%s'", metric, statistic);
+		complain(c, "'%.63s' has no '%s'", metric, statistic);
 	else if (!found)
-		complain_of(c, "no series has a statistic '%.32s'%s", statistic,
-			    suggestion(suggest(statistic, all), text, sizeof(text)));
+		complain(c, "no series has a statistic '%.32s'%s", statistic,
+			 suggestion(suggest(statistic, all), text, sizeof(text)));
 }
 
-void claim_metric_check(const struct claim_metric *m, const struct claim_metric_names *n,
-			void (*complain)(void *arg, const char *text), void *arg)
+void claim_metric_check(const struct claim_metric *m, const struct claim_metric_names *n, struct complaints *c)
 {
-	const struct check c = {complain, arg};
 	const char *metrics[NAMES_MAX], *metric = flows_bare_key(m->of);
 	struct claim_cycle cycle;
 
 	list_metrics(n->series, metrics);
 	if (is_among(m->flow, metrics)) {
 		/* "lat_ns.p99.9" */
-		check_statistic(&c, m->flow, m->text + strlen(m->flow) + 1);
+		check_statistic(c, m->flow, m->text + strlen(m->flow) + 1);
 		return;
 	}
-	check_flow(&c, m, n);
-	check_known(&c, metric, metrics);
-	check_statistic(&c, metric, m->statistic);
+	check_flow(c, m, n);
+	check_known(c, metric, metrics);
+	check_statistic(c, metric, m->statistic);
 	if (is_of_cycle(m, &cycle) && *cycle.series)
-		check_known(&c, cycle.series, n->series);
+		check_known(c, cycle.series, n->series);
 }
 
 /* --- what two numbers are combined to --- */

@@ -14,6 +14,7 @@
 #include "files/claim/claim.h"
 #include "judge/analysis/statistics.h"
 
+struct complaints;
 struct summary_point;
 
 /* Its unit, and how the value of all repetitions is computed from that of each. Unknown statistics are treated as
@@ -31,9 +32,8 @@ struct claim_metric_names {
 	bool only_flows;	   /* no point is without flows */
 };
 
-/* Report everything that is wrong with a metric, with one sentence for each error. */
-void claim_metric_check(const struct claim_metric *m, const struct claim_metric_names *names,
-			void (*complain)(void *arg, const char *text), void *arg);
+/* Tell everything that is wrong with a metric. */
+void claim_metric_check(const struct claim_metric *m, const struct claim_metric_names *names, struct complaints *c);
 
 /* --- intervals --- */
 

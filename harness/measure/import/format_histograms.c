@@ -303,17 +303,6 @@ static int rtla_begin(struct reading *r, struct rtla *t, struct err *e)
 	return t->unit_ns ? 0 : reading_refuse(r, e, "unknown unit:", r->text);
 }
 
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-	while (b) {
-		const int64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* "over:" and "count:" after the rows. */
 static int rtla_summary(struct reading *r, struct rtla *t, struct err *e)
 {

@@ -101,7 +101,7 @@ static double coarsest_part(const struct written_step *w, int finest)
 
 /* --- the clock --- */
 
-static int64_t divisor(int64_t a, int64_t b)
+int64_t common_divisor(int64_t a, int64_t b)
 {
 	while (b) {
 		const int64_t rest = a % b;
@@ -141,7 +141,7 @@ static struct differences differences_of(const struct written_step *w)
 			continue;
 		d.values++;
 		d.gap = d.gap && d.gap < difference ? d.gap : difference;
-		d.common = divisor(d.common, difference);
+		d.common = common_divisor(d.common, difference);
 	}
 	return d;
 }
@@ -158,7 +158,7 @@ static int64_t clock_step(struct written_step *w)
 		return d.values >= DECADE_LEAST ? d.common : 0;
 	if (d.values < 2)
 		return zeros_of(d.least);
-	return d.gap <= d.least + d.least / 20 ? d.gap : divisor(d.common, d.least);
+	return d.gap <= d.least + d.least / 20 ? d.gap : common_divisor(d.common, d.least);
 }
 
 void written_step_find(struct written_step *w, int64_t *digits_ns, int64_t *clock_ns, int64_t *ppm)

@@ -37,6 +37,9 @@ int written_step_add(struct written_step *w, const char *text, int64_t unit_ns, 
  */
 void written_step_find(struct written_step *w, int64_t *digits_ns, int64_t *clock_ns, int64_t *ppm);
 
+/* The greatest. */
+int64_t common_divisor(int64_t a, int64_t b);
+
 void written_step_free(struct written_step *w);
 
 #endif

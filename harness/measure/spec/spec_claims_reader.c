@@ -7,6 +7,7 @@
 
 #include "common/diag.h"
 #include "common/or_abort.h"
+#include "common/text.h"
 #include "common/yaml.h"
 #include "judge/analysis/statistics.h"
 #include "judge/claims/claim_metric.h"
@@ -102,7 +103,7 @@ void claim_reader_metric(struct claim_reader *r, const struct ynode *n, bool is_
 		return;
 	}
 	list_series(series);
-	claim_metric_check(m, &names, complain_at, &(struct place){r, n});
+	claim_metric_check(m, &names, &(struct complaints){complain_at, &(struct place){r, n}, 0});
 }
 
 enum unit claim_reader_unit(const struct claim_metric *m)

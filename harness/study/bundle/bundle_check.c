@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "common/text.h"
 #include "files/rundir/reader.h"
 #include "judge/analysis/verify.h"
 #include "judge/claims/claims.h"
@@ -23,17 +23,6 @@
 bool bundle_is_of_this(const struct bundle *b)
 {
 	return verify_is_of_this(b->version, b->commit);
-}
-
-__attribute__((format(printf, 2, 3))) static void tell_difference(const struct bundle_check *c, const char *format, ...)
-{
-	char text[1024];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	c->tell(c->arg, text);
 }
 
 /* --- bundle.json --- */
@@ -56,7 +45,7 @@ static void check_run_entry(const struct bundle_check *c, size_t i)
 	said = bundle_run_to_json(&c->b->run[i]);
 	is = bundle_run_to_json(&found);
 	if (!json_equal(said, is))
-		tell_difference(c, "what it says of %s is not what its run.json says", c->b->run[i].path);
+		complain(c->differences, "what it says of %s is not what its run.json says", c->b->run[i].path);
 	json_decref(is);
 	json_decref(said);
 	bundle_run_free(&found);
@@ -69,7 +58,7 @@ static void check_build_ids(const struct bundle_check *c)
 	for (size_t i = 0; i < c->b->runs; i++)
 		bundle_add_build_ids(ids, &c->run[i]);
 	if (!json_equal(ids, c->b->build_ids))
-		tell_difference(c, "its 'build_ids' are not those in the states of the machines");
+		complain(c->differences, "its 'build_ids' are not those in the states of the machines");
 	json_decref(ids);
 }
 
@@ -82,11 +71,11 @@ static void check_flags(const struct bundle_check *c)
 		states |= bundle_is_state(c->b->file[i].name);
 	}
 	if (columns && !c->b->has_columns)
-		tell_difference(c, "it says that there are no columns, but there are");
+		complain(c->differences, "it says that there are no columns, but there are");
 	if (states && !c->b->has_states)
-		tell_difference(c, "it says that there are no states, but there are");
+		complain(c->differences, "it says that there are no states, but there are");
 	if (!c->is_signed && *c->b->signed_utc)
-		tell_difference(c, "it has the time of a signature, but no signature");
+		complain(c->differences, "it has the time of a signature, but no signature");
 }
 
 /* --- the study --- */
@@ -105,11 +94,11 @@ static void check_record(const struct bundle_check *c, const struct study *s)
 {
 	if (!hides_in_runs_only(c->b) &&
 	    (strcmp(c->b->title, *s->title ? s->title : s->name) != 0 || !json_equal(c->b->argv, s->argv)))
-		tell_difference(c, "its title or its command is not that of study.json");
+		complain(c->differences, "its title or its command is not that of study.json");
 	/* One that went on while it was bundled has runs that came too late. */
 	for (size_t i = 0; i < s->count && s->status != STUDY_RUNNING; i++)
 		if (s->cell[i].run && !lists_run(c->b, s->cell[i].run))
-			tell_difference(c, "the study's run %s is not in it", s->cell[i].run);
+			complain(c->differences, "the study's run %s is not in it", s->cell[i].run);
 }
 
 static void check_study(const struct bundle_check *c)
@@ -120,9 +109,9 @@ static void check_study(const struct bundle_check *c)
 	struct err e = ERR_INIT;
 
 	if (!kind || strcmp(kind->name, c->b->kind) != 0)
-		tell_difference(c, "it has no study of the kind '%.40s'", c->b->kind);
+		complain(c->differences, "it has no study of the kind '%.40s'", c->b->kind);
 	else if (study_record_open(&s, dir, &e))
-		tell_difference(c, "%s", e.text);
+		complain(c->differences, "%s", e.text);
 	else
 		check_record(c, &s);
 	study_free(&s);
@@ -134,7 +123,7 @@ static void check_title(const struct bundle_check *c)
 	char *title = bundle_title_of_runs(c->b);
 
 	if (strcmp(title, c->b->title) != 0 || !json_is_null(c->b->argv))
-		tell_difference(c, "its title or its command is not that of its runs");
+		complain(c->differences, "its title or its command is not that of its runs");
 	free(title);
 }
 
@@ -180,7 +169,7 @@ static void compare_readable(const struct bundle_check *c, const char *name, con
 
 	if (bundle_is_of_this(c->b) &&
 	    (fs_read(path, TEXT_MOST, &found, &length, &ignored) || length != size || memcmp(found, text, size) != 0))
-		tell_difference(c, "%s: it is not what follows from the runs", name);
+		complain(c->differences, "%s: it is not what follows from the runs", name);
 	free(found);
 }
 

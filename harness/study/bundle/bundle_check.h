@@ -10,6 +10,7 @@
 
 #include "study/bundle/bundle.h"
 
+struct complaints;
 struct err;
 struct run;
 
@@ -18,8 +19,7 @@ struct bundle_check {
 	const char *folder;
 	const struct run *run; /* of each run of `b`, in that order */
 	bool is_signed;
-	void (*tell)(void *arg, const char *text); /* for each difference */
-	void *arg;
+	struct complaints *differences;
 };
 
 /* Was the bundle made by this very kblat? Then it must have every word that this one would write. */

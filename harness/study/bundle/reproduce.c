@@ -147,12 +147,12 @@ static int judge_again(struct reproduction *x, struct err *e)
 
 static int check_rest(struct reproduction *x, struct err *e)
 {
+	struct complaints differences = {note_trouble, x, 0};
 	const struct bundle_check c = {.b = &x->b,
 				       .folder = x->folder,
 				       .run = x->run,
 				       .is_signed = x->signature.there,
-				       .tell = note_trouble,
-				       .arg = x};
+				       .differences = &differences};
 
 	x->about = BUNDLE_INDEX;
 	bundle_check_index(&c);
