@@ -423,6 +423,23 @@ while text:
 	as_before
 }
 
+@test "tuned killed: settings that change with those of its profile are as before, too" {
+	ip link add left type veth peer name right
+	sysctl -q net.ipv4.conf.left.forwarding=1 net.ipv4.conf.all.accept_redirects=0 vm.dirty_ratio=17
+	before=$(settings)
+	mkdir -p /etc/tuned/routing
+	printf '[main]\nsummary=routing\n[sysctl]\nnet.ipv4.ip_forward=1\nnet.ipv4.conf.default.rp_filter=2\nvm.dirty_bytes=8388608\n' \
+		>/etc/tuned/routing/tuned.conf
+	"$KBTUNE" tuned apply routing
+	run -1 diff <(echo "$before") <(settings)
+	kill -KILL "$(cut -d " " -f 1 /run/kbtune/hold-tuned)"
+	"$KBTUNE" tuned off
+	diff <(echo "$before") <(settings)
+	rm -r /etc/tuned/routing
+	sysctl -q vm.dirty_ratio=20
+	ip link delete left
+}
+
 @test "a profile of our own for tuned: without force_latency, PM QoS stays" {
 	"$KBTUNE" apply thesis-no-force-latency
 	[ "$(cat /proc/sys/vm/swappiness)" = 10 ]

@@ -122,6 +122,7 @@ static enum status show_profiles(struct request *r)
 		json_object_set_new(one, "now", json_string(value));
 		json_object_del(one, "raw");
 		json_object_del(one, "form");
+		json_object_del(one, "beside");
 		if (!r->json)
 			printf("%-60s %s -> %s\n", json_string_value(json_object_get(one, "path")), value,
 			       json_string_value(json_object_get(one, "want")));

@@ -21,7 +21,7 @@ static int undo_guard(struct machine *m, const json_t *guard, struct err *e)
 	if (!path || !raw || !form || form_find(form) < 0)
 		return 0;
 	value = form_value((enum form)form_find(form), raw, "");
-	step_init(&s, "tuned", &op_file, path, value, value, json_pack("{s:s, s:s}", "form", form, "raw", raw));
+	step_init(&s, "tuned", &op_file, path, value, value, json_copy((json_t *)guard));
 	free(value);
 	rc = op_file.undo(m, &s, e);
 	step_free(&s);
@@ -59,19 +59,48 @@ static char *read_guard(struct machine *m, const json_t *guard, const char *raw)
 	return value;
 }
 
+/* What it is now, if that is not how it was: the caller frees. */
+static char *read_change(struct machine *m, const json_t *guard)
+{
+	const char *raw = json_string_value(json_object_get(guard, "raw"));
+	char *before = raw ? read_guard(m, guard, raw) : NULL, *now = read_guard(m, guard, NULL);
+
+	if (before && now && !strcmp(before, now)) {
+		free(now);
+		now = NULL;
+	}
+	free(before);
+	return now;
+}
+
+static void settle_beside(struct machine *m, json_t *guard)
+{
+	json_t *list = json_object_get(guard, "beside"), *one;
+	size_t i;
+
+	json_array_foreach (list, i, one) {
+		char *now = read_change(m, one);
+
+		if (now)
+			json_object_set_new(one, "moved", json_true());
+		free(now);
+	}
+	if (list)
+		json_object_set_new(guard, "looked", json_true());
+}
+
 void guards_settle(struct machine *m, json_t *guards)
 {
 	json_t *one;
 	size_t i;
 
 	json_array_foreach (guards, i, one) {
-		const char *raw = json_string_value(json_object_get(one, "raw"));
-		char *before = raw ? read_guard(m, one, raw) : NULL, *now = read_guard(m, one, NULL);
+		char *now = read_change(m, one);
 
-		if (before && now && strcmp(before, now))
+		if (now)
 			json_object_set_new(one, "made", json_string(now));
-		free(before);
 		free(now);
+		settle_beside(m, one);
 	}
 }
 

@@ -1,7 +1,8 @@
 /*
  * Files that another program, such as tuned, changes for kbtune: their original content ("raw", in
  * "form"), so that they can be restored whatever happens to the program, and their changed content
- * ("made"). An array of {"path", "form", "raw"} and more.
+ * ("made"), with the files that change with them ("beside", see op_file.h). An array of {"path", "form",
+ * "raw"} and more.
  */
 #ifndef KBLAT_TUNING_GUARDS_H
 #define KBLAT_TUNING_GUARDS_H

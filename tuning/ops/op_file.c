@@ -160,18 +160,17 @@ static void note_beside(const struct machine *m, const char *path, json_t *list)
 	free(text);
 }
 
-/* What may change with it. */
-static void plan_beside(const struct machine *m, struct step *s)
+void op_file_note_beside(const struct machine *m, const char *path, json_t *data)
 {
 	json_t *list = json_array();
 	char **paths;
-	size_t count = families_beside(m, s->path, &paths);
+	size_t count = families_beside(m, path, &paths);
 
 	for (size_t i = 0; i < count; i++)
 		note_beside(m, paths[i], list);
 	sysroot_names_free(paths);
 	if (json_array_size(list))
-		json_object_set(s->data, "beside", list);
+		json_object_set(data, "beside", list);
 	json_decref(list);
 }
 
@@ -195,7 +194,7 @@ struct step *op_file_plan(struct plan *plan, const struct machine *m, const char
 	if (s && strcmp(s->before, s->after) && op_file_loss(path, value))
 		step_cannot_undo(s, false, path, "%s", op_file_loss(path, value));
 	if (s && strcmp(s->before, s->after))
-		plan_beside(m, s);
+		op_file_note_beside(m, s->path, s->data);
 	free(now);
 	free(text);
 	return s;

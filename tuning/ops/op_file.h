@@ -16,6 +16,10 @@ struct plan;
 struct step *op_file_plan(struct plan *plan, const struct machine *m, const char *knob, const char *path,
 			  enum form form, const char *value, const char *absent);
 
+/* Add to a step's data, as "beside", the files that may change with this one, and how they are: `undo` puts them back with
+ * it. "looked": whether it is known which have changed ("moved"); otherwise all are put back. */
+void op_file_note_beside(const struct machine *m, const char *path, json_t *data);
+
 /* What is lost for good if that value is written there, although the file gets its old one back; NULL: nothing that we
  * know of. */
 const char *op_file_loss(const char *path, const char *value);

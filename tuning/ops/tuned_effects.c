@@ -198,51 +198,21 @@ static enum form form_of_file(const char *path, const char *text)
 												       : FORM_MASK;
 }
 
-/* The other one of two files of which the kernel sets one to 0 when the other is written; NULL. */
-static char *other_of_two(const char *path)
-{
-	static const char *const ends[][2] = {
-	    {"_ratio", "_bytes"}, {"_bytes", "_ratio"}, {"_ratio", "_kbytes"}, {"_kbytes", "_ratio"}};
-	const char *end = strrchr(path, '_');
-	const size_t from = strncmp(path, "/proc/sys/vm/overcommit", 23) ? 0 : 2;
-
-	for (size_t i = from; end && !strncmp(path, "/proc/sys/vm/", 13) && i < from + 2; i++)
-		if (!strcmp(end, ends[i][0]))
-			return fs_path("%.*s%s", (int)(end - path), path, ends[i][1]);
-	return NULL;
-}
-
-static void guard_file(struct gathering *g, const char *path, const char *want);
-
-/* Its value is put back with the one that tuned changes; by itself, tuned loses it. */
-static void guard_other(struct gathering *g, const char *path)
-{
-	char *other = other_of_two(path), *text;
-
-	if (other && !machine_read(g->m, other, &text)) {
-		char *value = form_value(FORM_TEXT, text, "");
-
-		guard_file(g, other, strcmp(value, "0") ? "0" : value);
-		free(value);
-		free(text);
-	}
-	free(other);
-}
-
 static void guard_file(struct gathering *g, const char *path, const char *want)
 {
 	char *text;
-	json_t *raw;
+	json_t *raw, *guard;
 
 	if (has_path(g->list, path) || machine_read(g->m, path, &text))
 		return;
 	raw = json_string(text);
-	if (raw)
-		json_array_append_new(g->list,
-				      json_pack("{s:s, s:s, s:o, s:s}", "path", path, "form",
-						form_name(form_of_file(path, text)), "raw", raw, "want", want));
+	if (raw) {
+		guard = json_pack("{s:s, s:s, s:o, s:s}", "path", path, "form", form_name(form_of_file(path, text)),
+				  "raw", raw, "want", want);
+		op_file_note_beside(g->m, path, guard);
+		json_array_append_new(g->list, guard);
+	}
 	free(text);
-	guard_other(g, path);
 }
 
 static void guard_glob(struct gathering *g, const char *pattern, const char *want)
