@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""hostile.py KBLAT RUN FOLDER: what a stranger can write into a run does not reach whoever reads about it.
+"""What a stranger can write does not reach whoever reads about it.
 
-Makes a copy of RUN in FOLDER in which texts of its documents end in what must not be printed, seals it, and gives it to
-every command that shows runs, in every format. A command may refuse it; whatever is printed, and whatever page is
-written, must be clean, and a format must be readable by its usual reader. Prints a line for each violation, and how many
-outputs there were.
+    hostile.py run KBLAT RUN FOLDER            a copy of RUN in FOLDER in which texts of its documents end in what must not
+                                               be printed, sealed, for every command that shows runs, in every format
+    hostile.py document FILE -- COMMAND...     FILE, JSON or lines of it, with such texts below one of its keys after the
+                                               other, for a command of the shell; FILE is then as before
+
+A command may refuse it; whatever is printed, and whatever page is written, must be clean, and a format must be readable
+by its usual reader. Prints a line for each violation, and how many outputs there were.
 """
 import contextlib
 import io
@@ -109,19 +112,51 @@ def check(kblat, words, format):
     return done.returncode
 
 
-def main():
-    kblat, source, folder = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]) / 'runs'
+def pages(folder, keys):
+    outputs = 0
+    for page in folder.rglob('*'):
+        if page.suffix in ('.html', '.tsv', '.csv', '.svg') and page.is_file():
+            what = complaint(page.read_bytes(), True)
+            outputs += 1
+            if what:
+                print('%s of %s: %s' % (page.name, keys, what))
+    return outputs
+
+
+def try_run(kblat, source, folder):
+    source, folder = pathlib.Path(source), pathlib.Path(folder) / 'runs'
     outputs = 0
     for keys in SHOWN:
         run = spoiled(source, folder, keys)
         outputs += sum(check(kblat, words, format) >= 0 for words, format in commands(str(run), str(folder)))
-        for page in folder.rglob('*'):
-            if page.suffix in ('.html', '.tsv', '.csv', '.svg') and page.is_file():
-                what = complaint(page.read_bytes(), True)
-                outputs += 1
-                if what:
-                    print('%s of %s: %s' % (page.name, keys, what))
-    print('%d outputs' % outputs)
+        outputs += pages(folder, keys)
+    return outputs
+
+
+def keys_of(value):
+    """Of all objects within it, if a text is below them."""
+    if isinstance(value, list):
+        return set().union(*map(keys_of, value))
+    if not isinstance(value, dict):
+        return set()
+    return {k for k, v in value.items() if '"' in json.dumps(v)}.union(*map(keys_of, value.values()))
+
+
+def try_document(path, _, *command):
+    path = pathlib.Path(path)
+    before = path.read_text()
+    lines = [json.loads(text) for text in (before.split('\n') if path.suffix == '.jsonl' else [before]) if text]
+    outputs = 0
+    for key in sorted(keys_of(lines)):
+        path.write_text(''.join(json.dumps(spoil(one, key), ensure_ascii=False) + '\n' for one in lines))
+        outputs += check('sh', ['-c', *command], None) >= 0
+        outputs += pages(path.parent, key)
+    path.write_text(before)
+    return outputs
+
+
+def main():
+    print('%d outputs' % {'run': try_run, 'document': try_document}[sys.argv[1]](*sys.argv[2:]))
 
 
 def commands(run, folder):

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "common/json.h"
+#include "common/text.h"
 #include "tuning/journal/transaction.h"
 
 void drift_print(const struct journal *j, const struct drift *d)
@@ -9,12 +11,11 @@ void drift_print(const struct journal *j, const struct drift *d)
 	const json_t *one;
 	size_t i;
 
-	printf("%s: %zu changes, %zu drifted, %zu pending\n", *j->profile ? j->profile : "single commands", j->count,
-	       d->drifted, d->pending);
+	printf("%s: %zu changes, %zu drifted, %zu pending\n", *j->profile ? text_shown(j->profile) : "single commands",
+	       j->count, d->drifted, d->pending);
 	json_array_foreach (d->list, i, one)
-		printf("  %-8s %s: %s -> %s\n", json_string_value(json_object_get(one, "state")),
-		       json_string_value(json_object_get(one, "path")), json_string_value(json_object_get(one, "want")),
-		       json_string_value(json_object_get(one, "now")));
+		printf("  %-8s %s: %s -> %s\n", json_text(one, "state"), text_shown(json_text(one, "path")),
+		       text_shown(json_text(one, "want")), text_shown(json_text(one, "now")));
 }
 
 json_t *drift_json(const struct journal *j, const struct drift *d)

@@ -8,6 +8,7 @@
 #include "common/cli.h"
 #include "common/json.h"
 #include "common/monotonic.h"
+#include "common/text.h"
 #include "tuning/journal/given_up.h"
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/exclusion.h"
@@ -57,12 +58,12 @@ static void print_restored(struct machine *m, const char *profile, const struct 
 		else if (!strcmp(state, "moot"))
 			printf("the journal is of an earlier boot: nothing to restore, removed\n");
 		else
-			printf("restored %s in %s: %zu changes undone\n", *profile ? profile : "single commands",
+			printf("restored %s in %s: %zu changes undone\n",
+			       *profile ? text_shown(profile) : "single commands",
 			       output_times(all_s, done->tuned_s, times, sizeof(times)), done->steps);
 		json_array_foreach (lost, i, one)
-			printf("  not undone, or not known: %s: %s\n",
-			       json_string_value(json_object_get(one, "object")),
-			       json_string_value(json_object_get(one, "reason")));
+			printf("  not undone, or not known: %s: %s\n", text_shown(json_text(one, "object")),
+			       text_shown(json_text(one, "reason")));
 		print_given_up(m, NULL);
 		output_settle("everything is restored");
 		return;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "tuning/apply/restore.h"
 #include "tuning/commands/command.h"
 #include "tuning/commands/tune_commands.h"
@@ -48,8 +49,8 @@ static enum status print_undo(struct machine *m, struct err *e)
 		printf("the journal is of an earlier boot: nothing to restore\n");
 	for (size_t i = j.count; !j.moot && i-- > 0;)
 		if (strcmp(j.steps[i].before, j.steps[i].after))
-			printf("  %-16s %s: %s -> %s\n", j.steps[i].knob, j.steps[i].path, j.steps[i].after,
-			       j.steps[i].before);
+			printf("  %-16s %s: %s -> %s\n", j.steps[i].knob, text_shown(j.steps[i].path),
+			       text_shown(j.steps[i].after), text_shown(j.steps[i].before));
 	journal_free(&j);
 	return STATUS_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/text.h"
 #include "tuning/commands/command.h"
 #include "tuning/commands/tune_commands.h"
 #include "tuning/journal/given_up.h"
@@ -93,7 +94,7 @@ static void print_status(const json_t *all)
 		if (!strcmp(key, "schema"))
 			continue;
 		if (json_is_string(value) && *json_string_value(value))
-			printf("%-22s %s\n", key, json_string_value(value));
+			printf("%-22s %s\n", key, text_shown(json_string_value(value)));
 		else if (json_is_integer(value))
 			printf("%-22s %lld\n", key, (long long)json_integer_value(value));
 		else if (json_is_object(value))
@@ -101,8 +102,8 @@ static void print_status(const json_t *all)
 		else if (json_is_boolean(value))
 			printf("%-22s %s\n", key, json_is_true(value) ? "running" : "not running");
 		json_array_foreach (strcmp(key, "shields") ? NULL : value, i, shield)
-			printf("%-22s %s: CPUs %s\n", "shield", json_string_value(json_object_get(shield, "name")),
-			       json_string_value(json_object_get(shield, "cpus")));
+			printf("%-22s %s: CPUs %s\n", "shield", text_shown(json_text(shield, "name")),
+			       text_shown(json_text(shield, "cpus")));
 	}
 }
 

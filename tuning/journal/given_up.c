@@ -8,6 +8,7 @@
 
 #include "common/cpulist.h"
 #include "common/err.h"
+#include "common/json.h"
 #include "common/or_abort.h"
 #include "common/text.h"
 #include "tuning/journal/journal.h"
@@ -145,8 +146,7 @@ static bool retry(struct machine *m, const json_t *one)
 	}
 	step_free(&s);
 	if (!rc)
-		fprintf(stderr, "kbtune: %s: what was left is restored\n",
-			json_string_value(json_object_get(one, "path")));
+		fprintf(stderr, "kbtune: %s: what was left is restored\n", text_shown(json_text(one, "path")));
 	return !rc;
 }
 
@@ -166,24 +166,15 @@ void given_up_retry(struct machine *m)
 	json_decref(list);
 }
 
-/* It may be of a damaged or foreign file's making. */
-static const char *clean_text(const json_t *one, const char *key, char *buf, size_t size)
-{
-	const char *text = json_string_value(json_object_get(one, key));
-
-	return text ? text_clean(text, strlen(text), buf, size) : "";
-}
-
 void given_up_print(const json_t *list, FILE *out)
 {
-	char path[512], before[512], why[1024], when[64];
 	const json_t *one;
 	size_t i;
 
 	json_array_foreach (list, i, one)
-		fprintf(out, "given up, %s: %s stays as it is; it was %s: %s\n",
-			clean_text(one, "when", when, sizeof(when)), clean_text(one, "path", path, sizeof(path)),
-			clean_text(one, "before", before, sizeof(before)), clean_text(one, "why", why, sizeof(why)));
+		fprintf(out, "given up, %s: %s stays as it is; it was %s: %s\n", text_shown(json_text(one, "when")),
+			text_shown(json_text(one, "path")), text_shown(json_text(one, "before")),
+			text_shown(json_text(one, "why")));
 }
 
 /* --- giving up --- */

@@ -10,6 +10,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/text.h"
 #include "tuning/journal/given_up.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/signals.h"
@@ -107,10 +108,10 @@ static int make_steps(struct machine *m, struct journal *j, size_t from, bool st
 static void report_gone(const struct undone *done, const char *first)
 {
 	if (done->gone == 1)
-		fprintf(stderr, "kbtune: %s no longer exists: nothing to restore there\n", first);
+		fprintf(stderr, "kbtune: %s no longer exists: nothing to restore there\n", text_shown(first));
 	else if (done->gone)
-		fprintf(stderr, "kbtune: %s and %zu more no longer exist: nothing to restore there\n", first,
-			done->gone - 1);
+		fprintf(stderr, "kbtune: %s and %zu more no longer exist: nothing to restore there\n",
+			text_shown(first), done->gone - 1);
 }
 
 /* A card, a disk or an interrupt may have another name now, and another one its name. */
@@ -120,7 +121,7 @@ static int undo_where_it_is(struct machine *m, const struct step *s, struct err 
 	int rc = step_follow(m, s, &now);
 
 	if (rc == STEP_REPLACED)
-		fprintf(stderr, "kbtune: %s: another one has its name now, and stays as it is\n", s->path);
+		fprintf(stderr, "kbtune: %s: another one has its name now, and stays as it is\n", text_shown(s->path));
 	if (rc)
 		return STEP_GONE;
 	rc = s->op->undo(m, &now, e);
@@ -139,7 +140,7 @@ static int undo_one(struct machine *m, const struct step *s, struct err *e)
 	if (rc == STEP_LEFT) {
 		int failed = given_up_add(m, s, own.text, e);
 
-		fprintf(stderr, "kbtune: %s: left as they are now: %s\n", s->path, own.text);
+		fprintf(stderr, "kbtune: %s: left as they are now: %s\n", text_shown(s->path), own.text);
 		rc = failed ? failed : rc;
 	} else if (rc < 0 && own.status) {
 		err_set(e, rc, own.status, NULL, NULL, "%s", own.text);

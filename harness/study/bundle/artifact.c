@@ -32,17 +32,12 @@ static void artifact_command(const json_t *argv, FILE *out)
 	size_t i;
 
 	json_array_foreach (argv, i, word) {
-		const char *text = json_string_value(word) ?: "";
+		const char *text = text_shown(json_string_value(word) ?: ""), *quote = is_plain_word(text) ? "" : "'";
 
-		fprintf(out, "%s", i ? " " : "    ");
-		if (is_plain_word(text)) {
-			text_print(text, out);
-			continue;
-		}
-		fputc('\'', out);
+		fprintf(out, "%s%s", i ? " " : "    ", quote);
 		for (const char *p = text; *p; p++)
-			fprintf(out, *p == '\'' ? "'\\''" : (unsigned char)*p < ' ' ? " " : "%c", *p);
-		fputc('\'', out);
+			fprintf(out, *p == '\'' ? "'\\''" : "%c", *p);
+		fputs(quote, out);
 	}
 	fprintf(out, "\n");
 }
