@@ -39,9 +39,7 @@ struct words {
 
 /* Takes `word`. */
 void words_add(struct words *w, char *word);
-/* Copies of texts. Of JSON: false, and what came before it is added, if one is no text. */
 void words_copy(struct words *w, const char *const *texts, size_t count);
-bool words_from_json(struct words *w, const json_t *list);
 void words_free(struct words *w);
 
 /* The numbers of a point of the cell's run: of its first series, which represents it. NaN: there is none. */
@@ -154,6 +152,25 @@ void study_free(struct study *s);
 
 /* Of the budget; infinite if there is none, negative if it took longer. */
 double study_left_s(const struct study *s);
+
+/*
+ * The record as JSON: study.json, and a line of cells.jsonl for a cell, whose last one holds. study.c's tables have the keys, plans
+ * and answers those of their kinds. New references.
+ */
+json_t *study_to_json(const struct study *s);
+json_t *study_cell_to_json(const struct study *s, size_t i);
+
+/*
+ * What was read from outside becomes part of a study whose `kind` is set and which is empty; a cell is its next one, or
+ * takes the place of the one with its number. Everything is checked: types, ranges, that paths are absolute or below
+ * the directory, that names are names. `where` is the file, or its line. -EINVAL and STATUS_USAGE.
+ */
+int study_from_json(struct study *s, const json_t *j, const char *where, struct err *e);
+int study_cell_from_json(struct study *s, const json_t *j, const char *where, struct err *e);
+
+/* May this be the name of a folder or a profile? */
+bool study_is_name(const char *text);
+const char *study_check_name(const char *text); /* for codecs */
 
 /* --- kinds of studies: which cells there are, and what follows from their runs --- */
 

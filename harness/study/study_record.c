@@ -17,7 +17,7 @@
 #include "common/random.h"
 #include "common/trust.h"
 #include "files/rundir/writer.h"
-#include "study/study_json.h"
+#include "study/study.h"
 
 #define RECORD	  "study.json"
 #define LOG	  "cells.jsonl"

@@ -15,7 +15,7 @@
 #include "files/rundir/writer.h"
 #include "measure/run/run.h"
 #include "study/runner.h"
-#include "study/study_json.h"
+#include "study/study.h"
 #include "study/study_record.h"
 
 /* --- a new study --- */

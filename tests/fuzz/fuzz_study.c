@@ -8,7 +8,7 @@
 #include "fuzz.h"
 #include "study/kinds.h"
 #include "study/runner.h"
-#include "study/study_json.h"
+#include "study/study.h"
 #include "study/study_record.h"
 #include "study/study_run.h"
 

@@ -9,7 +9,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "study/study_json.h"
+#include "study/study.h"
 #include "study/study_record.h"
 #include "study/study_run.h"
 #include "tap.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/vfs.h>
 
+#include "common/codec.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
@@ -19,7 +20,7 @@
 #include "measure/run/forecast.h"
 #include "measure/run/host_state.h"
 #include "measure/run/run.h"
-#include "study/study_json.h"
+#include "study/study.h"
 
 #define STAGE	    "boots"
 #define EVENTS_MOST 10000
@@ -31,31 +32,6 @@ static const char *const whats[BOOTS_WHATS] = {"booted", "measured", "failed", "
 struct boots_plan *boots_plan_of(const struct study *s)
 {
 	return s->plan;
-}
-
-void boots_plan_free(void *plan)
-{
-	struct boots_plan *p = plan;
-
-	for (size_t i = 0; i < BOOTS_KERNELS; i++) {
-		free(p->arm[i].kernel);
-		free(p->arm[i].entry);
-	}
-	for (size_t i = 0; i < p->events; i++) {
-		free(p->event[i].utc);
-		free(p->event[i].kernel);
-		free(p->event[i].why);
-	}
-	free(p->event);
-	free(p->loader);
-	free(p->home);
-	free(p->metric);
-	free(p->at.asked);
-	free(p->at.here);
-	words_free(&p->quantities);
-	words_free(&p->margins);
-	words_free(&p->judge);
-	free(p);
 }
 
 enum compare_arm boots_arm_of(size_t boot)
@@ -316,142 +292,83 @@ void boots_plan_print_events(const struct study *s)
 
 /* --- JSON --- */
 
-static json_t *words_json(const struct words *w)
-{
-	return json_texts((const char *const *)w->word, w->count);
-}
+#define BOOTS_NUMBER(member, from, to) CODEC(boots_plan, member, .least = (from), .most = (to), .flags = CODEC_NEEDED)
+#define BOOTS_WORDS(member)                                                                                            \
+	CODEC_LISTED(#member, boots_plan, member.word, member.count, codec_texts, .flags = CODEC_NEEDED)
 
-static json_t *event_to_json(const struct boots_event *v)
+static const struct codec arm_rows[] = {
+    CODEC(boots_kernel, kernel, .flags = CODEC_NEEDED, .check = study_check_name),
+    CODEC(boots_kernel, entry, .flags = CODEC_NEEDED),
+    {0},
+};
+
+static const struct codec at_rows[] = {
+    CODEC(boots_at, boot, .most = BOOTS_KERNELS * BOOTS_MOST_EACH, .flags = CODEC_NEEDED),
+    CODEC(boots_at, asked),
+    CODEC(boots_at, asked_s, .most = 1e12, .flags = CODEC_NEEDED),
+    CODEC_AS("measured_in", boots_at, here),
+    CODEC(boots_at, failed, .most = BOOTS_TRIES_MOST, .flags = CODEC_NEEDED),
+    {0},
+};
+
+static const struct codec event_rows[] = {
+    CODEC(boots_event, utc, .flags = CODEC_NEVER_NULL),
+    CODEC(boots_event, boot, .most = BOOTS_KERNELS * BOOTS_MOST_EACH, .flags = CODEC_NEEDED),
+    CODEC(boots_event, what, CODEC_WORDS(whats), .flags = CODEC_NEEDED),
+    CODEC(boots_event, kernel, .flags = CODEC_NEVER_NULL),
+    CODEC(boots_event, took_s),
+    CODEC(boots_event, why, .flags = CODEC_NEVER_NULL),
+    {0},
+};
+
+static const struct codec plan_rows[] = {
+    CODEC_FIXED("arms", boots_plan, arm, arm_rows),
+    CODEC(boots_plan, loader, .flags = CODEC_NEVER_NULL),
+    CODEC(boots_plan, home, .flags = CODEC_NEVER_NULL),
+    BOOTS_NUMBER(boots, 1, BOOTS_MOST_EACH),
+    BOOTS_NUMBER(runs, 1, BOOTS_MOST_EACH),
+    BOOTS_NUMBER(settle_s, 0, SETTLE_MOST),
+    BOOTS_NUMBER(tries, 1, BOOTS_TRIES_MOST),
+    BOOTS_NUMBER(expected_s, 0, 1e9),
+    CODEC(boots_plan, metric),
+    BOOTS_WORDS(quantities),
+    BOOTS_WORDS(margins),
+    BOOTS_WORDS(judge),
+    CODEC_NESTED("at", boots_plan, at, at_rows, .flags = CODEC_NEEDED),
+    CODEC_LISTED("events", boots_plan, event, events, event_rows, .flags = CODEC_NEEDED),
+    {0},
+};
+
+void boots_plan_free(void *plan)
 {
-	return json_pack("{s:s, s:I, s:s, s:s, s:o, s:s}", "utc", v->utc, "boot", (json_int_t)v->boot, "what",
-			 whats[v->what], "kernel", v->kernel, "took_s",
-			 isnan(v->took_s) ? json_null() : json_real(v->took_s), "why", v->why);
+	codec_free(plan_rows, plan);
+	free(plan);
 }
 
 json_t *boots_plan_to_json(const void *plan)
 {
-	const struct boots_plan *p = plan;
-	json_t *arms = json_array(), *events = json_array();
+	return codec_encode(plan_rows, plan, NULL);
+}
 
-	for (size_t i = 0; i < BOOTS_KERNELS; i++)
-		json_array_append_new(arms,
-				      json_pack("{s:s, s:s}", "kernel", p->arm[i].kernel, "entry", p->arm[i].entry));
+/* What the plan has no such boot for. */
+static const char *trouble_with_boots(const struct boots_plan *p)
+{
+	const size_t most = BOOTS_KERNELS * p->boots;
+
+	if (p->at.boot > most)
+		return "'at' is beyond the last boot";
+	if (p->events > EVENTS_MOST)
+		return "'events' has too many";
 	for (size_t i = 0; i < p->events; i++)
-		json_array_append_new(events, event_to_json(&p->event[i]));
-	return json_pack("{s:o, s:s, s:s, s:I, s:I, s:f, s:I, s:f, s:s?, s:o, s:o, s:o, s:{s:I, s:s?, s:f, s:s?, s:I}, "
-			 "s:o}",
-			 "arms", arms, "loader", p->loader, "home", p->home, "boots", (json_int_t)p->boots, "runs",
-			 (json_int_t)p->runs, "settle_s", p->settle_s, "tries", (json_int_t)p->tries, "expected_s",
-			 p->expected_s, "metric", p->metric, "quantities", words_json(&p->quantities), "margins",
-			 words_json(&p->margins), "judge", words_json(&p->judge), "at", "boot", (json_int_t)p->at.boot,
-			 "asked", p->at.asked, "asked_s", p->at.asked_s, "measured_in", p->at.here, "failed",
-			 (json_int_t)p->at.failed, "events", events);
-}
-
-/* A number within its range, or false. */
-static bool read_boots_number(const json_t *j, const char *key, double least, double most, double *number)
-{
-	*number = json_number_or_nan(j, key);
-	return *number >= least && *number <= most;
-}
-
-static bool read_count(const json_t *j, const char *key, size_t least, size_t most, size_t *count)
-{
-	double number;
-	const bool fine =
-	    json_is_integer(json_object_get(j, key)) && read_boots_number(j, key, (double)least, (double)most, &number);
-
-	*count = fine ? (size_t)number : 0;
-	return fine;
-}
-
-/* A copy of a text, or NULL where there is none. */
-static char *read_boots_text(const json_t *j, const char *key)
-{
-	const char *text = json_string_value(json_object_get(j, key));
-
-	return text ? fs_path("%s", text) : NULL;
-}
-
-static bool read_boots_words(const json_t *j, const char *key, struct words *w)
-{
-	const json_t *list = json_object_get(j, key);
-
-	return json_is_array(list) && words_from_json(w, list);
-}
-
-static const char *read_boots_arms(struct boots_plan *p, const json_t *list)
-{
-	for (size_t i = 0; i < BOOTS_KERNELS; i++) {
-		const json_t *arm = json_array_get(list, i);
-
-		p->arm[i].kernel = fs_path("%s", json_text(arm, "kernel"));
-		p->arm[i].entry = fs_path("%s", json_text(arm, "entry"));
-		if (!study_is_name(p->arm[i].kernel) || !*p->arm[i].entry)
-			return "'arms' are not two kernels";
-	}
+		if (p->event[i].boot > most)
+			return "'events' has one that is beyond the last boot";
 	return NULL;
-}
-
-static const char *read_at(struct boots_plan *p, const json_t *at)
-{
-	struct boots_at *a = &p->at;
-
-	a->asked = read_boots_text(at, "asked");
-	a->here = read_boots_text(at, "measured_in");
-	return read_count(at, "boot", 0, BOOTS_KERNELS * p->boots, &a->boot) &&
-		       read_count(at, "failed", 0, BOOTS_TRIES_MOST, &a->failed) &&
-		       read_boots_number(at, "asked_s", 0, 1e12, &a->asked_s)
-		   ? NULL
-		   : "'at' does not say where it is";
-}
-
-static const char *read_boots_events(struct boots_plan *p, const json_t *list)
-{
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach (list, i, one) {
-		struct boots_event v = {.took_s = json_number_or_nan(one, "took_s")};
-
-		while (v.what < BOOTS_WHATS && strcmp(whats[v.what], json_text(one, "what")) != 0)
-			v.what++;
-		if (v.what == BOOTS_WHATS || !read_count(one, "boot", 0, BOOTS_KERNELS * p->boots, &v.boot))
-			return "'events' has one that is none";
-		if (i == EVENTS_MOST)
-			return "'events' has too many";
-		p->event = grow_or_abort(p->event, p->events, sizeof(*p->event));
-		v.utc = fs_path("%s", json_text(one, "utc"));
-		v.kernel = fs_path("%s", json_text(one, "kernel"));
-		v.why = fs_path("%s", json_text(one, "why"));
-		p->event[p->events++] = v;
-	}
-	return json_is_array(list) ? NULL : "'events' is not a list";
-}
-
-static const char *read_boots_plan(struct boots_plan *p, const json_t *j)
-{
-	const char *why = read_boots_arms(p, json_object_get(j, "arms"));
-
-	p->loader = fs_path("%s", json_text(j, "loader"));
-	p->home = fs_path("%s", json_text(j, "home"));
-	p->metric = read_boots_text(j, "metric");
-	if (!read_count(j, "boots", 1, BOOTS_MOST_EACH, &p->boots) ||
-	    !read_count(j, "runs", 1, BOOTS_MOST_EACH, &p->runs) ||
-	    !read_count(j, "tries", 1, BOOTS_TRIES_MOST, &p->tries) ||
-	    !read_boots_number(j, "settle_s", 0, SETTLE_MOST, &p->settle_s) ||
-	    !read_boots_number(j, "expected_s", 0, 1e9, &p->expected_s))
-		return "a number is missing, or not in its range";
-	if (!read_boots_words(j, "quantities", &p->quantities) || !read_boots_words(j, "margins", &p->margins) ||
-	    !read_boots_words(j, "judge", &p->judge))
-		return "a list of texts is none";
-	return why ?: read_at(p, json_object_get(j, "at")) ?: read_boots_events(p, json_object_get(j, "events"));
 }
 
 int boots_plan_from_json(struct study *s, const json_t *j, const char *file, struct err *e)
 {
 	struct boots_plan *p = s->plan = or_abort(calloc(1, sizeof(*p)));
-	const char *why = read_boots_plan(p, j);
+	const char *why = codec_decode(plan_rows, p, j, NULL) ?: trouble_with_boots(p);
 
 	return why ? err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
 			     "it is not a comparison of boots that this kblat can read: %s", why)

@@ -47,10 +47,12 @@ struct boots_at {
 	size_t failed;
 };
 
+struct boots_kernel {
+	char *kernel, *entry;
+};
+
 struct boots_plan {
-	struct {
-		char *kernel, *entry;
-	} arm[BOOTS_KERNELS];
+	struct boots_kernel arm[BOOTS_KERNELS];
 	char *loader, *home, *metric;
 	size_t boots, runs, tries;
 	double settle_s, expected_s;

@@ -19,6 +19,7 @@
 
 /* New references. */
 json_t *knobs_plan_to_json(const void *knobs);
+void knobs_free(void *knobs);
 json_t *knobs_answer_to_json(const struct knobs *k);
 
 /* A plan from outside becomes that of the study. What is not sound is refused: -EINVAL and STATUS_USAGE. */

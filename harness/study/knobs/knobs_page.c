@@ -17,7 +17,7 @@
 #include "judge/compare/compare_verdict.h"
 #include "report/answer_page.h"
 #include "study/knobs/knobs_judge.h"
-#include "study/study_json.h"
+#include "study/study.h"
 
 #define TABLE_WIDTH 120 /* without the cost of each knob */
 

@@ -16,7 +16,7 @@
 #include "study/knobs/knobs_blocks.h"
 #include "study/knobs/knobs_judge.h"
 #include "study/knobs/knobs_profile.h"
-#include "study/study_json.h"
+#include "study/study.h"
 
 static bool *no_knobs(const struct knobs *k)
 {

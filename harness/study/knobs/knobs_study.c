@@ -25,7 +25,7 @@
 #include "study/knobs/knobs_plan.h"
 #include "study/knobs/knobs_smallest.h"
 #include "study/runner.h"
-#include "study/study_json.h"
+#include "study/study.h"
 #include "study/study_record.h"
 
 #define PROFILE_MOST (1 << 20) /* bytes */

@@ -80,17 +80,6 @@ const struct comparison *knobs_compared(const struct knobs *k, enum knobs_what w
 	return k->result && i < k->pairs ? &k->result->compared[i] : NULL;
 }
 
-static void knob_free(struct knob *knob)
-{
-	free(knob->id);
-	free(knob->name);
-	free(knob->key);
-	free(knob->cost);
-	free(knob->folder);
-	free(knob->why);
-	json_decref(knob->setting);
-}
-
 void knobs_clear_result(struct knobs *k)
 {
 	for (size_t i = 0; k->result && i < k->pairs; i++)
@@ -102,37 +91,4 @@ void knobs_clear_result(struct knobs *k)
 	}
 	free(k->result);
 	k->result = NULL;
-}
-
-static void smallest_free(struct knobs_smallest *s)
-{
-	for (size_t i = 0; i < s->steps; i++)
-		free(s->step[i].answer);
-	free(s->step);
-	free(s->has);
-	free(s->answer);
-}
-
-void knobs_free(void *knobs)
-{
-	struct knobs *k = knobs;
-
-	knobs_clear_result(k);
-	smallest_free(&k->smallest);
-	for (size_t i = 0; i < k->knobs; i++)
-		knob_free(&k->knob[i]);
-	for (size_t i = 0; i < k->arms; i++) {
-		free(k->arm[i].name);
-		free(k->arm[i].has);
-	}
-	free(k->knob);
-	free(k->arm);
-	free(k->pair);
-	free(k->profile);
-	free(k->boot);
-	free(k->metric);
-	words_free(&k->quantities);
-	words_free(&k->margins);
-	json_decref(k->points);
-	free(k);
 }

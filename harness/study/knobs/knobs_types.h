@@ -132,7 +132,6 @@ struct knobs {
 
 const struct knobs *knobs_of(const struct study *s);
 struct knobs *knobs_plan_of(struct study *s);
-void knobs_free(void *knobs);
 void knobs_clear_result(struct knobs *k);
 
 struct knob *knobs_add_knob(struct knobs *k);
