@@ -20,7 +20,7 @@ struct mapped;
 #define NEVER INT64_MIN
 
 struct npy {
-	const int64_t *data; /* mapped read-only (common/mapped.h) */
+	const int64_t *data; /* mapped read-only */
 	size_t count;
 	struct mapped *file;
 };

@@ -8,13 +8,46 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "common/err.h"
 #include "measure/run/forecast.h"
 #include "measure/spec/spec.h"
-#include "study/study_hosts.h"
+
+struct err;
+struct study_kind;
+struct verdict_format;
+
+/* --- the hosts of --hosts (study_hosts.c) --- */
+
+#define HOSTS_MAX 4096
+
+struct study_host {
+	char *name, *address; /* without an address of its own, the name */
+};
+
+struct study_hosts {
+	struct study_host *item;
+	size_t count;
+};
+
+/* `text`: what --hosts says; the name of a file if there is such a file. -EINVAL and STATUS_USAGE: a name that is none, one
+ * that is there twice, fewer than two. Release in either case. */
+int study_hosts_read(struct study_hosts *h, const char *text, struct err *e);
+
+/* Another host; the same mistakes. */
+int study_hosts_add(struct study_hosts *h, const char *name, const char *address, struct err *e);
+void study_hosts_free(struct study_hosts *h);
+
+/*
+ * Replaces the placeholders of --source, --sink and --set, which differ between pairs: {source}, {sink},
+ * {source_address}, {sink_address}, and {host} and {address} of the launcher's own side (`host`, or NULL). Other words in
+ * braces are left unchanged. The caller frees.
+ */
+char *study_hosts_fill(const char *text, const struct study_host *source, const struct study_host *sink,
+		       const struct study_host *host);
 
 /* --- cells --- */
 
@@ -99,9 +132,6 @@ struct study_options {
 	char *source, *sink, *profile_path;
 	long at_once; /* cells; 0: as the kind likes it */
 };
-
-struct study_kind;
-struct verdict_format;
 
 /* What the user asks for. */
 struct study_request {

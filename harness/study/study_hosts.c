@@ -1,4 +1,4 @@
-#include "study/study_hosts.h"
+#include "study/study.h"
 
 #include <ctype.h>
 #include <errno.h>

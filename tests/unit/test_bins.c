@@ -2,7 +2,7 @@
  * seen. */
 #include <stdlib.h>
 
-#include "report/bins.h"
+#include "report/histogram_plot.h"
 #include "tests/unit/tap.h"
 
 #define US 1000

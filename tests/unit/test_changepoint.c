@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "common/random.h"
-#include "judge/compare/changepoint.h"
+#include "judge/compare/history.h"
 #include "tests/unit/tap.h"
 
 static uint64_t state = 99;

@@ -8,7 +8,7 @@
 #include "common/err.h"
 #include "study/pairs/pairs_answer.h"
 #include "study/pairs/pairs_plan.h"
-#include "study/study_hosts.h"
+#include "study/study.h"
 #include "tap.h"
 
 /* --- hosts --- */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "measure/trace/trace_names.h"
+#include "measure/trace/trace_events.h"
 #include "tap.h"
 
 #define MOST	4096

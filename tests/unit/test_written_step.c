@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "measure/import/written_step.h"
+#include "measure/import/reading.h"
 #include "tests/unit/tap.h"
 
 #define S  1000000000

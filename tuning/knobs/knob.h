@@ -20,7 +20,7 @@ struct planner {
 	struct topology topo;
 	struct cgroups cg;
 	struct cpulist shielded; /* the CPUs of all shields */
-	char **cards;		 /* the network cards that settings are for; NULL: not looked for yet (knob_cards.h) */
+	char **cards;		 /* the network cards that settings are for; NULL: not looked for yet */
 	struct plan *plan;
 	struct err *e; /* filled if the profile cannot be applied to this machine; ends the planning */
 };
@@ -43,7 +43,7 @@ typedef void knob_plan(struct planner *p, const struct setting *s, const struct 
 /* knob_boot.c: kernel_arguments, compared with the command line that was booted, never written. */
 knob_plan knob_boot_plan;
 
-/* knob_cards.c: the network cards that the other settings of cards are for (interfaces); what their drivers let be set,
+/* knob_values.c: the network cards that the other settings of cards are for (interfaces); what their drivers let be set,
  * where `row` is a struct ethtool_group. */
 knob_plan knob_cards_plan, knob_cards_plan_group;
 

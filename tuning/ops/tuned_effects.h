@@ -10,7 +10,7 @@ struct machine;
 struct plan;
 struct step;
 
-/* The values that it changes in kernel files, as they are now: an array of {"path", "form", "raw", "want"} (guards.h). */
+/* The values that it changes in kernel files, as they are now: an array of {"path", "form", "raw", "want"} (op_tuned.c). */
 json_t *tuned_effects_guards(const struct machine *m, const json_t *resolved);
 
 /* The files on disk that it changes, which survive a reboot: an array of paths. */

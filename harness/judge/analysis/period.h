@@ -14,12 +14,36 @@
 #ifndef KBLAT_ANALYSIS_PERIOD_H
 #define KBLAT_ANALYSIS_PERIOD_H
 
-#include "judge/analysis/phases.h"
+#include <stdint.h>
+
+#include "judge/analysis/period_score.h"
 
 #define PERIOD_LEVELS	3
 #define PERIOD_SHUFFLES 20
 #define PERIOD_MARGIN	5
 #define PERIOD_SEED	1
+
+struct phase {
+	size_t n;
+	int64_t p10, p50, p90; /* nearest rank; 0 if n is 0 */
+	int out;	       /* stands out from the base: 1 above, -1 below, 0 does not */
+};
+
+struct phases {
+	unsigned period;
+	int64_t base; /* the typical value: the median of the phases' medians */
+	/* of a phase's median by chance, estimated from the spread of values within phases */
+	double error;
+	struct phase *phase; /* [period]; the phase of the first message of a repetition is 0 */
+};
+
+/*
+ * Fold the sequences. A pattern may begin anywhere in a repetition: entry i of sequence k belongs
+ * to phase (i + shifts[k]) % period. Release with phases_free().
+ */
+void phases_fold(const struct period_sequence *sequences, const unsigned *shifts, size_t count, unsigned period,
+		 struct phases *out);
+void phases_free(struct phases *p);
 
 struct period_level {
 	/* share of the variance of the ranks that its phases explain beyond chance: 0 < strength

@@ -2,12 +2,309 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/err.h"
+#include "common/npy.h"
 #include "common/or_abort.h"
-#include "judge/analysis/tally.h"
+#include "judge/analysis/span.h"
+#include "judge/analysis/window.h"
+
+/* --- counted samples --- */
+
+#define SHARES_MAX 4 /* threads; the memory for counts is proportional to it */
+
+/*
+ * What one pass computes besides the counts. Sums are of (value - base), so that they stay exact
+ * and small: `sum` always fits, `squares` may wrap for ranges of days (see deviations()).
+ */
+struct moments {
+	int64_t base;
+	uint64_t n, lost, below, above, over;
+	int64_t min, max;
+	__int128 sum;
+	unsigned __int128 squares;
+};
+
+/* Values of which some will be needed again: first those outside the window, then those in the
+ * ranges that are still to be narrowed. They are kept as long as there are few, which saves a pass
+ * over everything. */
+struct kept {
+	int64_t *values;
+	size_t count, room;
+	bool is_all;
+};
+
+static inline void keep_value(struct kept *k, int64_t value)
+{
+	/* A span cannot hold the value that means "never". */
+	k->is_all = k->is_all && k->count < k->room && value != NEVER;
+	if (k->is_all)
+		k->values[k->count++] = value;
+}
+
+/* The results of one thread for its share of the samples. */
+struct sample_counts {
+	struct span *spans;
+	size_t span_count;
+	struct window window; /* in the same place for all */
+	struct moments moments;
+	struct kept kept;
+};
+
+struct all_counts {
+	struct sample_counts of[SHARES_MAX];
+	unsigned count;
+	int64_t limit;
+	struct span *spans; /* of all shares */
+	int64_t *kept;
+};
+
+/* --- shares --- */
+
+/*
+ * Samples are divided between threads, so that a pass over many millions uses several of the CPUs
+ * available to the process. Each share has its own spans, and only its own thread accesses the
+ * memory that it counts in.
+ */
+
+/* Counting this many takes a millisecond; starting a thread takes a tenth of that. */
+#define SHARES_EACH ((size_t)1 << 20)
+
+/* The number of threads for `samples` samples: 1 if starting more would take longer than they save. */
+static unsigned shares_for(size_t samples)
+{
+	size_t shares = samples / SHARES_EACH;
+	cpu_set_t cpus;
+
+	if (shares < 2 || sched_getaffinity(0, sizeof(cpus), &cpus))
+		return 1;
+	if (shares > (size_t)CPU_COUNT(&cpus))
+		shares = (size_t)CPU_COUNT(&cpus);
+	return (unsigned)(shares < SHARES_MAX ? shares : SHARES_MAX);
+}
+
+/* Write share number `share` of `count` of `spans` to `out`, which has room for `span_count` spans.
+ * Returns the number of spans in it. */
+static size_t shares_deal(const struct span *spans, size_t span_count, unsigned share, unsigned count, struct span *out)
+{
+	const size_t total = span_total(spans, span_count), first = total / count * share;
+	const size_t end = share + 1 == count ? total : total / count * (share + 1);
+	size_t begun = 0, dealt = 0;
+
+	for (size_t k = 0; k < span_count; begun += spans[k++].count) {
+		size_t from = first > begun ? first - begun : 0;
+		size_t to = end > begun ? end - begun : 0;
+
+		to = to < spans[k].count ? to : spans[k].count;
+		if (from < to)
+			out[dealt++] =
+			    (struct span){spans[k].a + from, spans[k].b ? spans[k].b + from : NULL, to - from};
+	}
+	return dealt;
+}
+
+struct shares_thread {
+	pthread_t thread;
+	bool is_running;
+	unsigned share;
+	void (*work)(unsigned share, void *arg);
+	void *arg;
+};
+
+static void *run_share(void *arg)
+{
+	const struct shares_thread *t = arg;
+
+	t->work(t->share, t->arg);
+	return NULL;
+}
+
+/* Call work(share, arg) for each share in parallel, and return when all are done. If a thread
+ * cannot be started, the calling thread does its work. */
+static void shares_run(unsigned count, void (*work)(unsigned share, void *arg), void *arg)
+{
+	struct shares_thread threads[SHARES_MAX];
+
+	for (unsigned i = 1; i < count; i++) {
+		threads[i] = (struct shares_thread){.share = i, .work = work, .arg = arg};
+		threads[i].is_running = !pthread_create(&threads[i].thread, NULL, run_share, &threads[i]);
+	}
+	work(0, arg);
+	for (unsigned i = 1; i < count; i++)
+		if (threads[i].is_running)
+			pthread_join(threads[i].thread, NULL);
+		else
+			work(i, arg);
+}
+
+#ifndef STATS_KEPT_MAX
+#define STATS_KEPT_MAX ((size_t)1 << 19)
+#endif
+
+/* `times` samples of one value, and what they add to the sums. */
+static inline void moments_add(struct moments *m, int64_t value, int64_t limit, uint64_t times, __int128 sum,
+			       unsigned __int128 squares)
+{
+	m->sum += sum;
+	m->squares += squares;
+	m->over += value > limit ? times : 0;
+	/* Rare, so a predicted branch costs less than two conditional moves. */
+	if (__builtin_expect(value < m->min, 0))
+		m->min = value;
+	if (__builtin_expect(value > m->max, 0))
+		m->max = value;
+}
+
+static inline void moments_inside(struct moments *m, uint64_t offset, int64_t limit, uint64_t times)
+{
+	int64_t value = (int64_t)((uint64_t)m->base + offset);
+
+	moments_add(m, value, limit, times, (unsigned __int128)offset * times,
+		    (unsigned __int128)offset * offset * times);
+}
+
+static void moments_outside(struct moments *m, struct kept *k, int64_t value, int64_t limit)
+{
+	__int128 v = (__int128)value - m->base;
+	unsigned __int128 magnitude = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v;
+
+	m->below += value < m->base;
+	m->above += value > m->base;
+	moments_add(m, value, limit, 1, v, magnitude * magnitude);
+	keep_value(k, value);
+}
+
+/*
+ * The first pass, over everything. If each bin is a single value, samples inside the window are
+ * only counted here, and their moments are computed from the bins afterwards. The loop then
+ * consists of two loads, a subtraction and an increment.
+ */
+static inline __attribute__((always_inline)) void count_span(struct span s, struct window *w, int64_t limit,
+							     bool is_log, struct moments *out, struct kept *k)
+{
+	const struct window here = *w;
+	struct moments m = *out;
+
+	for (size_t i = 0; i < s.count; i++) {
+		int64_t value;
+		uint64_t offset;
+
+		if (!span_sample(&s, i, &value)) {
+			m.lost++;
+			continue;
+		}
+		offset = window_offset(&here, value);
+		if (__builtin_expect(offset > here.reach, 0)) {
+			moments_outside(&m, k, value, limit);
+			continue;
+		}
+		here.counts[is_log ? window_log_bin(offset) : offset]++;
+		if (is_log)
+			moments_inside(&m, offset, limit, 1);
+	}
+	m.n += s.count;
+	*out = m;
+}
+
+static void moments_from_bins(struct moments *m, const struct window *w, int64_t limit)
+{
+	for (size_t i = 0; i <= w->reach; i++)
+		if (w->counts[i])
+			moments_inside(m, i, limit, w->counts[i]);
+}
+
+static void first_pass(unsigned share, void *arg)
+{
+	struct all_counts *all = arg;
+	struct sample_counts *t = &all->of[share];
+
+	t->moments = (struct moments){.base = t->window.base, .min = INT64_MAX, .max = INT64_MIN};
+	for (size_t k = 0; k < t->span_count; k++)
+		if (t->window.is_log)
+			count_span(t->spans[k], &t->window, all->limit, true, &t->moments, &t->kept);
+		else
+			count_span(t->spans[k], &t->window, all->limit, false, &t->moments, &t->kept);
+}
+
+static void moments_join(struct moments *m, const struct moments *other)
+{
+	m->n += other->n;
+	m->lost += other->lost;
+	m->below += other->below;
+	m->above += other->above;
+	m->over += other->over;
+	m->sum += other->sum;
+	m->squares += other->squares;
+	m->min = other->min < m->min ? other->min : m->min;
+	m->max = other->max > m->max ? other->max : m->max;
+}
+
+/* Add the results of all to those of the first. */
+static void all_counts_join(struct all_counts *all)
+{
+	struct sample_counts *first = &all->of[0];
+
+	for (unsigned i = 1; i < all->count; i++) {
+		moments_join(&first->moments, &all->of[i].moments);
+		for (size_t bin = 0; bin < window_bins(&first->window); bin++)
+			first->window.counts[bin] += all->of[i].window.counts[bin];
+	}
+	first->moments.n -= first->moments.lost;
+	if (!first->window.is_log)
+		moments_from_bins(&first->moments, &first->window, all->limit);
+}
+
+/* Divide `spans` between threads. 0 or -ENOMEM; close in any case. */
+static int all_counts_open(struct all_counts *all, const struct span *spans, size_t span_count, int64_t limit)
+{
+	int rc = 0;
+
+	memset(all, 0, sizeof(*all));
+	all->limit = limit;
+	all->count = shares_for(span_total(spans, span_count));
+	all->spans = large_alloc(all->count * span_count + 1, sizeof(*all->spans));
+	all->kept = large_alloc(STATS_KEPT_MAX, sizeof(*all->kept));
+	if (!all->spans)
+		return -ENOMEM;
+	for (unsigned i = 0; !rc && i < all->count; i++) {
+		struct sample_counts *t = &all->of[i];
+		size_t room = STATS_KEPT_MAX / all->count;
+
+		t->spans = all->spans + i * span_count;
+		t->span_count = shares_deal(spans, span_count, i, all->count, t->spans);
+		t->kept = (struct kept){all->kept ? all->kept + i * room : NULL, 0, room, all->kept};
+		rc = window_alloc(&t->window);
+	}
+	return rc;
+}
+
+static void all_counts_close(struct all_counts *all)
+{
+	for (unsigned i = 0; i < all->count; i++)
+		window_free(&all->of[i].window);
+	free(all->spans);
+	free(all->kept);
+}
+
+/* Make the pass. Afterwards the first of them has the results of all, except for the values that each
+ * has kept. */
+static void count_all(struct all_counts *all, const struct span *spans, size_t span_count)
+{
+	struct window *first = &all->of[0].window;
+
+	window_place_guessed(first, spans, span_count);
+	for (unsigned i = 1; i < all->count; i++)
+		window_place_as(&all->of[i].window, first);
+	shares_run(all->count, first_pass, all);
+	all_counts_join(all);
+}
 
 /* --- the passes after the first one --- */
 
@@ -59,7 +356,7 @@ static bool are_outside(const struct search *searches, const struct window *firs
 /* The passes after the first one: windows over the ranges that are still to be narrowed. All shares
  * use them for counting. */
 struct refinement {
-	struct tallies *all;
+	struct all_counts *all;
 	bool is_kept; /* all values in these ranges were kept, so only they need to be counted */
 	const struct window *first;
 	uint8_t *is_open; /* for each bin of the first window: 1 if it contains such a range */
@@ -97,7 +394,7 @@ static inline __attribute__((always_inline)) void count_span_again(struct span s
 		if (__builtin_expect(offset > first.reach || is_open[window_bin(&first, offset)], 0)) {
 			count_in_all(r, value);
 			if (kept)
-				tally_keep(kept, value);
+				keep_value(kept, value);
 		}
 	}
 }
@@ -132,7 +429,7 @@ static struct window *window_over(struct refinement *r, const struct range *in)
 static void count_share_again(unsigned share, void *arg)
 {
 	struct refinement *r = arg;
-	struct tally *t = &r->all->of[share];
+	struct sample_counts *t = &r->all->of[share];
 	const struct span kept = {t->kept.values, NULL, t->kept.count};
 
 	if (r->is_kept) {
@@ -145,7 +442,7 @@ static void count_share_again(unsigned share, void *arg)
 		count_again(&t->spans[k], r, &t->kept);
 }
 
-static bool is_all_kept(const struct tallies *all)
+static bool is_all_kept(const struct all_counts *all)
 {
 	bool is_all = true;
 
@@ -176,7 +473,7 @@ static int refine(struct search *searches, struct refinement *r)
 }
 
 /* Sets the quantiles of `out`; consumes the values that `all` has kept. 0 or -ENOMEM. */
-static int rank_search(struct tallies *all, struct stats *out)
+static int rank_search(struct all_counts *all, struct stats *out)
 {
 	const struct window *first = &all->of[0].window;
 	const struct moments *m = &all->of[0].moments;
@@ -254,14 +551,14 @@ static void mean_and_stdev(const struct span *spans, size_t span_count, const st
 
 int stats_compute(const struct span *spans, size_t span_count, int64_t limit, struct stats *out, struct err *e)
 {
-	struct tallies all;
+	struct all_counts all;
 	const struct moments *m;
-	int rc = tallies_open(&all, spans, span_count, limit);
+	int rc = all_counts_open(&all, spans, span_count, limit);
 
 	memset(out, 0, sizeof(*out));
 	if (rc)
 		goto out;
-	tallies_count(&all, spans, span_count);
+	count_all(&all, spans, span_count);
 	m = &all.of[0].moments;
 	out->n = m->n;
 	out->lost = m->lost;
@@ -273,7 +570,7 @@ int stats_compute(const struct span *spans, size_t span_count, int64_t limit, st
 		rc = rank_search(&all, out);
 	}
 out:
-	tallies_close(&all);
+	all_counts_close(&all);
 	return rc ? err_sys(e, rc, NULL, "compute quantiles") : 0;
 }
 

@@ -1,15 +1,24 @@
 /*
  * Many builds in chronological order: one value per boot, and where the level seems to change
- * (judge/compare/changepoint.h). A change is not a verdict, but a hint which two builds to compare. Pure.
+ * (changepoints()). A change is not a verdict, but a hint which two builds to compare. Pure.
  */
 #ifndef KBLAT_COMPARE_HISTORY_H
 #define KBLAT_COMPARE_HISTORY_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 #include "common/table.h"
 #include "judge/compare/compare_join.h"
 #include "judge/compare/comparison.h"
+
+/*
+ * Writes the starts of all segments except for the first to `changes` (room for n), in ascending
+ * order, and returns their number. `least` is the minimum length of a segment. The penalty is 3 log
+ * n times the variance of the noise, which is estimated from the median absolute difference of
+ * neighbours, because a few changes hardly affect it. Constant values have no changes.
+ */
+size_t changepoints(const double *value, size_t n, size_t least, size_t *changes);
 
 /* A unit (a boot or a run) that has the point. */
 struct history_build {

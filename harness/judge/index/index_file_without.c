@@ -1,4 +1,4 @@
-/* In place of index_file.c, index_run.c, index_sql.c and index_update.c, in a build without SQLite: there is no index. */
+/* In place of index_file.c, index_sql.c and index_update.c, in a build without SQLite: there is no index. */
 #include <errno.h>
 #include <math.h>
 

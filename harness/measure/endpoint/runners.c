@@ -1,4 +1,4 @@
-#include "measure/endpoint/runners.h"
+#include "measure/endpoint/endpoint_state.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-#include "measure/program/binary_file.h"
+#include "measure/program/binary_parts.h"
 
 #include <dwarf.h>
 #include <errno.h>

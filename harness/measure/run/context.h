@@ -7,12 +7,55 @@
 
 #include <jansson.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "measure/instrument/clock.h"
 #include "measure/placement/survey.h"
 #include "measure/point/point.h"
 #include "measure/run/channel.h"
-#include "measure/run/hosts.h"
+
+/* --- hosts (hosts.c) --- */
+
+/* One that is not the coordinator's. */
+struct host {
+	char *name; /* its label, which is its folder's name, too */
+	char *boot_id;
+	char *launcher; /* that started an endpoint there */
+	json_t *clock;	/* clock_json() of its tick counter */
+	struct clock_conversion conversion;
+};
+
+struct hosts {
+	const char *run_path, *own;		  /* what this machine is called in it */
+	bool mask;				  /* names are "host-1", the coordinator's, "host-2", … */
+	struct clock_conversion conversion;	  /* of this machine's ticks to nanoseconds since t0 */
+	const volatile sig_atomic_t *interrupted; /* of the run */
+	bool no_state;				  /* theirs are not captured */
+	json_t *label;				  /* name -> what it is called in the run directory */
+	json_t *warnings;			  /* what went wrong and is no reason to end, until somebody takes it */
+	struct host *list;
+	size_t count;
+};
+
+/* What is known of this machine and of the run directory is set once it is. */
+void hosts_init(struct hosts *h, bool mask, const volatile sig_atomic_t *interrupted);
+void hosts_free(struct hosts *h);
+
+/* A host's name in the run directory. Belongs to `h`. */
+const char *hosts_label(struct hosts *h, const char *name);
+
+/* The other host of that boot; NULL: it has not been met, or `h` is NULL. */
+const struct host *hosts_find(const struct hosts *h, const char *boot_id);
+
+/* To be called when an endpoint on another host has said hello: if the host is new, calibrates its counter and stores
+ * its state. 0 or a negative errno. */
+int hosts_meet(struct hosts *h, struct channel *c, const char *launcher, struct err *e);
+
+/* To be called after all measurements: stores the states again, and what has changed. Errors become warnings. */
+void hosts_keep_after(struct hosts *h);
+
+/* --- what a run knows --- */
 
 struct run_context {
 	const char *path;	 /* of the run directory */

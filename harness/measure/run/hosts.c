@@ -1,4 +1,4 @@
-#include "measure/run/hosts.h"
+#include "measure/run/context.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@ bool session_peer_is_local(const struct session *s, const struct peer *p);
 bool session_is_local(const struct session *s);
 bool session_flow_is_apart(const struct session *s, size_t flow);
 
-/* To be called when an endpoint has said hello: registers its host if it is another one (hosts.h). -ESTALE: the
+/* To be called when an endpoint has said hello: registers its host if it is another one (hosts.c). -ESTALE: the
  * endpoint was started on a different host before. */
 int session_hosts_meet(struct session *s, struct peer *p, struct err *e);
 

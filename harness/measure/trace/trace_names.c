@@ -1,4 +1,4 @@
-#include "measure/trace/trace_names.h"
+#include "measure/trace/trace_events.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -8,25 +8,420 @@
  *     derived/             the page
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/or_abort.h"
+#include "common/table.h"
+#include "common/table_print.h"
+#include "common/text.h"
+#include "files/rundir/run_mode.h"
+#include "judge/compare/compare_point.h"
 #include "judge/compare/compare_verdict.h"
+#include "report/answer_page.h"
 #include "report/verdict_format.h"
 #include "study/kinds.h"
 #include "study/knobs/knobs_blocks.h"
 #include "study/knobs/knobs_json.h"
 #include "study/knobs/knobs_judge.h"
-#include "study/knobs/knobs_page.h"
 #include "study/knobs/knobs_plan.h"
 #include "study/knobs/knobs_smallest.h"
+#include "study/knobs/knobs_types.h"
 #include "study/runner.h"
 #include "study/study.h"
 #include "study/study_record.h"
+
+/* --- the page --- */
+
+/*
+ * The result for people: a line per knob, the knobs not tested and why, the smallest profile.
+ */
+
+#define TABLE_WIDTH 120 /* without the cost of each knob */
+
+/* --- the most significant quantity --- */
+
+static bool is_clearer(const struct comparison_quantity *a, const struct comparison_quantity *b)
+{
+	if (a->p != b->p)
+		return a->p < b->p;
+	return fabs(a->effect.percent) > fabs(b->effect.percent);
+}
+
+/* The most significant quantity of a comparison (NULL: it was not judged): the smallest p, then the largest effect.
+ * `*point` is the point that it belongs to. NULL: there is none. */
+static const struct comparison_quantity *knobs_clearest(const struct comparison *c,
+							const struct comparison_point **point)
+{
+	const struct comparison_quantity *best = NULL;
+
+	for (size_t i = 0; c && i < c->point_count; i++)
+		for (size_t q = 0; q < c->points[i].quantity_count; q++) {
+			if (best && !is_clearer(&c->points[i].quantities[q], best))
+				continue;
+			best = &c->points[i].quantities[q];
+			*point = &c->points[i];
+		}
+	return best;
+}
+
+static double interval_end(const struct comparison_quantity *q, const struct comparison_amount *end)
+{
+	const double value = comparison_shown(q, end);
+
+	return isfinite(value) ? value : NAN;
+}
+
+/* The joint interval of a quantity, in per cent, or in percentage points for a share. If one of its ends is infinite,
+ * returns true and the interval of the quantity alone, whose ends may be infinite (NaN), too. */
+static bool knobs_interval(const struct comparison_quantity *q, double *low, double *high)
+{
+	*low = interval_end(q, &q->low);
+	*high = interval_end(q, &q->high);
+	if (!isnan(*low) && !isnan(*high))
+		return false;
+	*low = interval_end(q, &q->low_alone);
+	*high = interval_end(q, &q->high_alone);
+	return true;
+}
+
+/* --- cells --- */
+
+static void set_effect(struct table *t, size_t column, size_t row, const struct comparison *c)
+{
+	const struct comparison_point *point;
+	const struct comparison_quantity *q = knobs_clearest(c, &point);
+	char number[24] = "";
+
+	if (!q) {
+		table_text(t, column, row, c ? "not judged" : "-");
+		return;
+	}
+	if (c->point_count > 1)
+		snprintf(number, sizeof(number), "%d: ", (int)point->id);
+	table_text(t, column, row, comparison_is_share(q) ? "%s%s %+.3g pp" : "%s%s %+.2f %%", number,
+		   compare_quantity_label(q->key), comparison_shown(q, &q->effect));
+}
+
+/* The interval of the quantity alone is in parentheses. */
+static void set_interval(struct table *t, size_t column, size_t row, const struct comparison *c)
+{
+	const struct comparison_point *point;
+	const struct comparison_quantity *q = knobs_clearest(c, &point);
+	double low, high;
+	bool alone;
+
+	if (!q)
+		return;
+	alone = knobs_interval(q, &low, &high);
+	if (isnan(low) || isnan(high))
+		table_text(t, column, row, "unbounded");
+	else
+		table_text(t, column, row, comparison_is_share(q) ? "%s%+.3g to %+.3g pp%s" : "%s%+.2f to %+.2f %%%s",
+			   alone ? "(" : "", low, high, alone ? ")" : "");
+}
+
+/* --- the table --- */
+
+enum { KNOB, ALONE, ALONE_INTERVAL, WITHOUT, WITHOUT_INTERVAL, VERDICT, COST, COLUMNS };
+
+static const struct table_column columns[COLUMNS] = {
+    [KNOB] = {.label = "knob"},
+    [ALONE] = {.label = "alone", .align = TABLE_RIGHT},
+    [ALONE_INTERVAL] = {.label = "95 % interval", .align = TABLE_RIGHT, .spare = 1},
+    [WITHOUT] = {.label = "left out", .align = TABLE_RIGHT},
+    [WITHOUT_INTERVAL] = {.label = "95 % interval", .align = TABLE_RIGHT, .spare = 2},
+    [VERDICT] = {.label = "verdict"},
+    [COST] = {.label = "cost", .most = TABLE_WHOLE},
+};
+
+static void add_knob_row(struct table *t, const struct knobs *k, size_t knob)
+{
+	const struct comparison *alone = knobs_compared(k, KNOBS_ALONE, knob),
+				*without = knobs_compared(k, KNOBS_WITHOUT, knob);
+	const size_t row = table_row(t);
+
+	table_text(t, KNOB, row, "%s%s", k->knob[knob].name, k->knob[knob].in_shields ? " (in shields)" : "");
+	set_effect(t, ALONE, row, alone);
+	set_interval(t, ALONE_INTERVAL, row, alone);
+	set_effect(t, WITHOUT, row, without);
+	set_interval(t, WITHOUT_INTERVAL, row, without);
+	table_text(t, COST, row, "%s", k->knob[knob].cost);
+	table_text(t, VERDICT, row, "%s", knob_verdicts[k->result ? k->result->knob[knob] : KNOB_UNDECIDED]);
+}
+
+static void add_whole_row(struct table *t, const struct knobs *k)
+{
+	const size_t at = knobs_find_pair(k, KNOBS_OF_WHOLE, 0), row = table_row(t);
+	const struct comparison *whole = knobs_compared(k, KNOBS_OF_WHOLE, 0);
+
+	table_text(t, KNOB, row, "the whole");
+	set_effect(t, ALONE, row, whole);
+	set_interval(t, ALONE_INTERVAL, row, whole);
+	if (whole)
+		table_text(t, VERDICT, row, "%s", compare_verdicts[k->result->verdict[at]]);
+}
+
+/* Costs are sentences, for which no other column is left out. */
+static void print_knobs(const struct knobs *k, FILE *out)
+{
+	struct table t = table_of(columns, COLUMNS, 0);
+	size_t costs = strlen(columns[COST].label);
+
+	add_whole_row(&t, k);
+	for (size_t i = 0; i < k->knobs; i++) {
+		if (!k->knob[i].tested)
+			continue;
+		add_knob_row(&t, k, i);
+		costs = strlen(k->knob[i].cost) > costs ? strlen(k->knob[i].cost) : costs;
+	}
+	table_print(&t, &(struct table_style){.width = TABLE_WIDTH + 2 + costs}, out);
+	table_free(&t);
+}
+
+static void print_untested(const struct knobs *k, FILE *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->knobs; i++) {
+		if (k->knob[i].tested)
+			continue;
+		fputs(n++ ? "" : "\nnot tested:\n", out);
+		fputs("  ", out);
+		text_print(k->knob[i].name, out);
+		fputs(": ", out);
+		text_print(k->knob[i].why, out);
+		fputc('\n', out);
+	}
+}
+
+static void print_test(const struct knobs_result *r, FILE *out)
+{
+	fprintf(out, "%zu blocks", r ? r->blocks : 0);
+	if (r && r->relabellings)
+		fprintf(
+		    out,
+		    "; %s%zu relabellings%s\nIntervals hold for all knobs, points and quantities together (max-T, %g "
+		    "%%); in parentheses, alone (90 %%)\n\n",
+		    r->exact ? "all " : "", r->relabellings, r->exact ? "" : " drawn at random", 100 * COMPARE_ALPHA);
+	else
+		fprintf(out, "; no verdict with fewer than %d\n\n", COMPARE_PAIRS);
+}
+
+/* For each comparison, the most significant quantity is shown. */
+static void knobs_table(const struct study *s, FILE *out)
+{
+	const struct knobs *k = knobs_of(s);
+
+	text_print(s->name, out);
+	fputs(": the knobs of ", out);
+	text_print(k->profile, out);
+	fputs("; ", out);
+	print_test(k->result, out);
+	print_knobs(k, out);
+	print_untested(k, out);
+	if (!k->smallest.answer)
+		return;
+	fprintf(out, "\n%s: ", smallest_verdicts[k->smallest.verdict]);
+	text_print(k->smallest.answer, out);
+	fputc('\n', out);
+}
+
+#define FIGURE_WIDTH 900
+#define ROW	     34 /* pixels */
+#define ABOVE	     90
+#define BELOW	     72
+#define LABEL	     34
+#define FAR	     1e6
+#define CUT_AT	     2 /* intervals are cut off at this multiple of the largest effect */
+
+/* --- the figure --- */
+
+/* The first row is the whole profile's, the others are those of the knobs that were tested. */
+static const struct comparison *comparison_of(const struct knobs *k, size_t knob, enum knobs_what way)
+{
+	if (knob < k->knobs)
+		return knobs_compared(k, way, knob);
+	return way == KNOBS_ALONE ? knobs_compared(k, KNOBS_OF_WHOLE, 0) : NULL;
+}
+
+/* Effect, low and high in per cent (NaN: there is none), and whether the interval is joint. Infinite intervals end far
+ * away. */
+static void row_numbers(const struct comparison *c, double *number)
+{
+	const struct comparison_point *point;
+	const struct comparison_quantity *q = knobs_clearest(c, &point);
+
+	number[0] = number[1] = number[2] = number[3] = NAN;
+	if (!q)
+		return;
+	number[0] = isfinite(q->effect.percent) ? q->effect.percent : NAN;
+	number[3] = knobs_interval(q, &number[1], &number[2]) ? 0 : 1;
+	number[1] = isnan(number[1]) ? -FAR : number[1];
+	number[2] = isnan(number[2]) ? FAR : number[2];
+}
+
+static char *row_label(const struct knobs *k, size_t knob)
+{
+	const struct comparison_point *point;
+	const struct comparison_quantity *q = knobs_clearest(comparison_of(k, knob, KNOBS_ALONE), &point);
+
+	return figure_one_line(fs_path("%s%s%s", knob < k->knobs ? k->knob[knob].name : "the whole", q ? ": " : "",
+				       q ? compare_quantity_label(q->key) : ""),
+			       LABEL);
+}
+
+/* The whole profile (k->knobs), followed by the knobs that were tested. */
+static size_t *rows_of_figure(const struct knobs *k, size_t *count)
+{
+	size_t *rows = or_abort(calloc(k->knobs + 1, sizeof(*rows)));
+
+	rows[0] = k->knobs;
+	*count = 1;
+	for (size_t i = 0; i < k->knobs; i++)
+		if (k->knob[i].tested)
+			rows[(*count)++] = i;
+	return rows;
+}
+
+static void write_knob_rows(FILE *table, const struct knobs *k, const size_t *rows, size_t count, double *most)
+{
+	static const enum knobs_what ways[] = {KNOBS_ALONE, KNOBS_WITHOUT};
+
+	fputs("row\talone\talone_low\talone_high\talone_joint\twithout\twithout_low\twithout_high\twithout_joint\n",
+	      table);
+	*most = 1;
+	for (size_t i = 0; i < count; i++) {
+		fprintf(table, "%zu", i + 1);
+		for (size_t way = 0; way < 2; way++) {
+			double number[4];
+
+			row_numbers(comparison_of(k, rows[i], ways[way]), number);
+			*most = fmax(*most, fabs(number[0]));
+			for (size_t n = 0; n < 4; n++)
+				fprintf(table, "\t%.4f", number[n]);
+		}
+		fputc('\n', table);
+	}
+}
+
+static void set_knob_labels(struct figures *f, const struct knobs *k, const size_t *rows, size_t count)
+{
+	figure_set_array(f, "labels", count);
+	for (size_t i = 0; i < count; i++) {
+		char *label = row_label(k, rows[i]);
+
+		figure_set_item(f, "labels", i, label);
+		free(label);
+	}
+}
+
+static int add_knobs_figure(struct figures *f, const struct study *s, const size_t *rows, size_t count, struct err *e)
+{
+	const struct knobs *k = knobs_of(s);
+	FILE *table = figure_begin(f, "knobs", NULL, fs_path("knobs"),
+				   fs_path("The effect of each knob alone and when it is left out, with intervals"), e);
+	double most, margin = 100 * k->result->least_margin;
+	char *title;
+
+	if (!table)
+		return figure_end(f, table, e);
+	write_knob_rows(table, k, rows, count, &most);
+	title = figure_one_line(fs_path("%s: the knobs of %s", s->name, k->profile), FIGURE_TITLE_MAX);
+	figure_set(f, "title", title);
+	free(title);
+	set_knob_labels(f, k, rows, count);
+	figure_set_number(f, "reach", fmax(most * CUT_AT > 100 ? 1.3 * most : fmin(most * CUT_AT, 100), 2 * margin));
+	figure_set_number(f, "margin", margin);
+	fprintf(f->script, "rows = %zu\nwidth = %d\nheight = %zu\n", count, FIGURE_WIDTH, ABOVE + BELOW + count * ROW);
+	return figure_end(f, table, e);
+}
+
+/* None if nothing was judged. */
+static int draw_knobs(struct figures *f, const void *arg, struct err *e)
+{
+	const struct study *s = arg;
+	const struct comparison_point *point;
+	size_t count, *rows;
+	int rc;
+
+	if (!knobs_clearest(knobs_compared(knobs_of(s), KNOBS_OF_WHOLE, 0), &point))
+		return 0;
+	rows = rows_of_figure(knobs_of(s), &count);
+	rc = add_knobs_figure(f, s, rows, count, e);
+	free(rows);
+	return rc;
+}
+
+/* --- the page --- */
+
+static void write_knobs_answer(const struct page *p, const struct knobs_smallest *smallest)
+{
+	const enum smallest_verdict verdict = smallest->answer ? smallest->verdict : SMALLEST_UNDECIDED;
+	const char *style = verdict == SMALLEST_WORSE ? "no" : verdict == SMALLEST_UNDECIDED ? "part" : "ok";
+
+	answer_page_verdict(p, style, smallest_verdicts[verdict],
+			    smallest->answer ? smallest->answer : "too few blocks were measured");
+}
+
+static void write_knobs_page(const struct page *p, const void *arg)
+{
+	const struct study *s = arg;
+	char *text = NULL;
+	size_t size;
+	FILE *out = or_abort(open_memstream(&text, &size));
+
+	write_knobs_answer(p, &knobs_of(s)->smallest);
+	html_no_figures(p);
+	html_printf(p, "<section>\n<h2>Each knob</h2>\n");
+	for (size_t i = 0; i < p->figures->count; i++)
+		html_figure(p, &p->figures->items[i],
+			    "The effect of each knob alone, and of leaving it out of the whole profile; for each, the "
+			    "quantity with "
+			    "the clearest effect. The bars are 95 % intervals, which hold for all effects together; "
+			    "the faint ones "
+			    "are 90 % intervals of the one effect.",
+			    " class=\"overview broad\"");
+	html_printf(p, "</section>\n");
+	knobs_table(s, out);
+	fclose(out);
+	html_preformatted(p, "As a table", text);
+	free(text);
+}
+
+/* 0 or a negative errno and `e`; without gnuplot the page has no figure (STATUS_IMPOSSIBLE). */
+static int knobs_page_make(const struct study *s, struct err *e)
+{
+	char *dir = fs_path("%s/derived", s->path), *html = NULL;
+	char *title = fs_path("%s: which knobs of %s help", s->name, knobs_of(s)->profile);
+	json_t *json = study_to_json(s);
+	const struct answer_page page = {
+	    .dir = dir,
+	    .json_name = "knobs.json",
+	    .json = json,
+	    .title = title,
+	    .foot = "Made by <code>kblat knobs</code>; the numbers are in study.json, the rules in docs/knobs.md.",
+	    .draw = draw_knobs,
+	    .write = write_knobs_page,
+	    .arg = s,
+	};
+	const mode_t mask = run_mode_limit(run_mode_below(s->path));
+	int rc = fs_remove_tree(dir, e) ?: fs_mkdirs(dir, e) ?: answer_page_make(&page, &html, e);
+
+	umask(mask);
+	json_decref(json);
+	free(html);
+	free(title);
+	free(dir);
+	return rc;
+}
 
 #define PROFILE_MOST (1 << 20) /* bytes */
 
