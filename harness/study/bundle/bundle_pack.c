@@ -1,6 +1,7 @@
 #include "study/bundle/bundle_pack.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,14 +46,20 @@ struct packing {
 
 /* --- files that are made --- */
 
-/* Add a file with this content. */
+/* Add a file with this content. What is made need not last: it is not synced to the disk, which would take a thousand times as
+ * long. */
 static int add_text(struct packing *p, struct bundle *to, const char *name, const char *text, size_t size,
 		    struct err *e)
 {
 	char *path = fs_path("%s/%zu", p->folder, p->made++);
-	int rc = fs_write(path, text, size, e);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600),
+	    rc = fd < 0 ? -errno : fs_write_fd(fd, text, size);
 
-	if (!rc)
+	if (fd >= 0 && close(fd) && !rc)
+		rc = -errno;
+	if (rc)
+		err_sys(e, rc, path, "write");
+	else
 		bundle_add_file(to, name, path);
 	free(path);
 	return rc;
