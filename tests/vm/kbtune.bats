@@ -171,6 +171,17 @@ settings() {
 		"$(grep -q '\[never\]' /sys/kernel/mm/transparent_hugepage/enabled && echo always || echo never)" >"$T/p/profile.yaml"
 	"$KBTUNE" run "$T/p" -- true
 	diff <(echo "$before") <(settings)
+	# Both ends of a family, each of which changes the other.
+	local node=/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages size=/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages
+	sysctl -q vm.nr_hugepages=0
+	before=$(settings)
+	for one in "sysctl: {vm.nr_hugepages: 4}+sysfs: {$node: 3}" "sysctl: {vm.nr_hugepages: 4}+sysfs: {$size: 5}" \
+		"sysctl: {vm.nr_hugepages_mempolicy: 6}+sysfs: {$size: 5, $node: 3}"; do
+		printf 'kbtune: 1\n%s\n' "${one/+/$'\n'}" >"$T/p/profile.yaml"
+		"$KBTUNE" apply "$T/p"
+		"$KBTUNE" restore
+		diff <(echo "$before") <(settings)
+	done
 	# And where the other one of two is the one that counts.
 	sysctl -q vm.dirty_bytes=16777216 vm.dirty_background_bytes=8388608 vm.overcommit_kbytes=500000
 	before=$(settings)

@@ -387,29 +387,29 @@ static struct beside *read_all_beside(const struct machine *m, const struct step
 	return all;
 }
 
-static bool has_moved(const struct machine *m, const struct beside *before)
+/* Is it no longer so? */
+static bool is_other(const struct beside *now, const char *text)
 {
-	struct beside now;
-	bool moved;
-
-	read_beside(m, before->record, &now);
-	moved = before->text && (!now.text || !are_same_values(now.form, before->text, now.text));
-	free_beside(&now);
-	return moved;
+	return text && (!now->text || !are_same_values(now->form, text, now->text));
 }
 
-/* After it was changed: which of them have changed with it? */
+/* After it was changed: which of them have changed with it? One that was already another than when this was planned was changed
+ * by an earlier step, and is undone to what it was then by both. */
 static void look_beside(struct machine *m, struct step *s, const struct beside *before, size_t count)
 {
 	const char *first = NULL;
 	size_t moved = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!has_moved(m, &before[i]))
-			continue;
-		json_object_set_new(before[i].record, "moved", json_true());
-		if (!moved++)
+		json_t *record = before[i].record;
+		struct beside now;
+
+		read_beside(m, record, &now);
+		if (is_other(&now, json_string_value(json_object_get(record, "raw"))))
+			json_object_set_new(record, "moved", json_true());
+		if (is_other(&now, before[i].text) && !moved++)
 			first = before[i].path;
+		free_beside(&now);
 	}
 	if (count)
 		json_object_set_new(s->data, "looked", json_true());
