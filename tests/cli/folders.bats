@@ -10,6 +10,9 @@ setup() {
 	umask 022
 	printf '#!/bin/sh\ntouch "%s/executed"\nexit 1\n' "$T" >program
 	chmod 755 "$T" program
+	# Runs record the state of a machine that has none: each of its files would be one more name to try.
+	mkdir no-state
+	export KBLAT_SYSROOT=$T/no-state
 	spec s <<-'YAML'
 		settings: {kernel: oneway, transport: scripted, delay: 1us, messages: 200, burst: 200, warmup: 0, repetitions: 1}
 	YAML
@@ -190,9 +193,9 @@ commands() {
 no_folder=" list doctor noise endpoint import reproduce trace "
 
 # Fixtures; PROGRAM is what studies start their endpoints with.
-one_run() { "$KBLAT" run s.yaml --out made --no-state --quiet >/dev/null && mv made/s-* "$1" && "$KBLAT" report "$1" >/dev/null; }
-make_run() { one_run run; }
-make_runs() { mkdir runs && one_run runs/a && one_run runs/b && "$KBLAT" report runs; }
+one_run() { "$KBLAT" run s.yaml --out "$1" --no-state --quiet >/dev/null && "$KBLAT" report "$1"/s-* >/dev/null; }
+make_run() { one_run made && mv made/s-* run; }
+make_runs() { one_run runs && one_run other && mv other/s-* runs && "$KBLAT" report runs; }
 make_capture() { mkdir capture && printf '{"schema": 1, "keys": {"a": "b"}}' >capture/state.json; }
 make_spec() { mkdir spec && sed 's/^name.*/name: spec/' s.yaml >spec/spec.yaml; }
 make_specs() { mkdir -p specs/{one,two} && cp s.yaml specs/one/spec.yaml && sed 's/^name: s/name: two/' s.yaml >specs/two/spec.yaml; }
