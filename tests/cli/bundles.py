@@ -90,7 +90,7 @@ def pack(folder, file, changes):
     if "size" in change:
         last["size"] = int(change["size"])
     index["schema"] = int(change.get("schema", index["schema"]))
-    tar = member("bundle.json", json.dumps(index).encode())
+    tar = bytearray(member("bundle.json", json.dumps(index).encode()))
     signature = os.path.join(folder, "bundle.json.sig")
     if os.path.exists(signature):
         with open(signature, "rb") as f:
