@@ -81,32 +81,19 @@ LIBS    := $(KBLAT_LIBS) -lrt -lm
 # Code that only computes: tracing each comparison of its numbers costs more than it finds.
 $(BUILD)/harness/judge/analysis/%.o $(BUILD)/common/diag.o: SANFLAGS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp)
 
-# A kernel is compiled once for each transport over which it runs, so that its loop costs no indirect call.
-# The names of a list such as harness/measure/kernels/kernel_list.h: X(oneway) X(pingpong) …
-listed      = $(patsubst X(%),%,$(filter X(%),$(shell sed -n '/^.define EVERY/,/[^\\]$$/p' $1)))
-KERNELS    := $(call listed,harness/measure/kernels/kernel_list.h)
-TRANSPORTS := $(filter-out $(foreach a,$(ABSENT),$(firstword $(subst :, ,$a))),$(call listed,harness/measure/transports/transport_list.h))
-
-# Two kernels run over some transports only, as their tables of instances say.
-OVER_handoff  := verbs shmem udp xdp
-OVER_register := verbs shmem
-over           = $(filter $(or $(OVER_$1),%),$(TRANSPORTS))
-
-# Those of them that WITNESS_KERNELS and WITNESS_TRANSPORTS name.
-witnessed          = $(filter $($1),$(shell grep '^.define WITNESS_$1' harness/measure/kernels/kernel_list.h | tr '(,)' ' '))
-WITNESS_KERNELS    := $(call witnessed,KERNELS)
-WITNESS_TRANSPORTS := $(call witnessed,TRANSPORTS)
+# Loops, kernel-transport: EVERY_LOOP and EVERY_WITNESS of the list, without those of transports whose library is missing.
+GONE    := $(foreach a,$(ABSENT),$(firstword $(subst :, ,$a)))
+INLINED_GONE := $(filter ucx fabric,$(GONE))
+LOOPS   := $(filter-out $(addprefix %-,$(GONE)),$(shell echo 'EVERY_LOOP(ROW) EVERY_WITNESS(ROW)' | \
+             $(CC) -E -P -Iharness -include measure/kernels/kernel_list.h '-DROW(k,t)=k-t' -x c - 2>/dev/null))
 
 # In place of what is left out: its _without.c, and absent_transport.c.
 present  = $(filter-out $(LEFT_OUT:=.c) %_without.c %.bpf.c,$1) $(filter $(LEFT_OUT:=_without.c),$1)
 COMMON  := $(wildcard common/*.c)
-HARNESS := $(call present,$(filter-out harness/main.c harness/measure/kernels/% $(foreach a,$(ABSENT),harness/measure/transports/$(firstword $(subst :, ,$a)).c),\
+HARNESS := $(call present,$(filter-out harness/main.c %_loop.c %/absent_transport.c $(INLINED_GONE:%=harness/measure/transports/%.c),\
            $(wildcard harness/*.c harness/*/*.c harness/*/*/*.c)))
 OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(COMMON) $(HARNESS)) \
-           $(BUILD)/harness/measure/kernels/kernel.o $(BUILD)/harness/measure/kernels/wakeup.o \
-           $(foreach k,$(WITNESS_KERNELS),$(foreach t,$(WITNESS_TRANSPORTS),$(BUILD)/harness/measure/kernels/$k-$t-witness.o)) \
-           $(foreach k,$(KERNELS),$(BUILD)/harness/measure/kernels/$k.o $(foreach t,$(call over,$k),$(BUILD)/harness/measure/kernels/$k-$t.o)) \
-           $(foreach a,$(ABSENT),$(BUILD)/harness/measure/kernels/absent-$(firstword $(subst :, ,$a)).o) \
+           $(LOOPS:%=$(BUILD)/harness/measure/kernels/%.o) $(INLINED_GONE:%=$(BUILD)/harness/measure/kernels/absent-%.o) \
            $(COVKEEP)
 LIB     := $(BUILD)/libkblat.a
 TUNING  := $(call present,$(wildcard tuning/*/*.c))
@@ -371,31 +358,28 @@ $(BUILD)/commit: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' >$@
 
-# kernels/<kernel>_loop.c, once for each transport. With gcse and a frame pointer gcc runs out of registers between a
-# stamp and its post. With sanitizers there is one instance of a loop, rather than one for each choice.
+# kernels/<kernel>_loop.c, for a transport. With gcse and a frame pointer gcc runs out of registers between a stamp and
+# its post. With sanitizers there is one instance of a loop, rather than one for each choice; so has a witness, for explain,
+# which decides every choice while it runs and takes a sixth of the time to compile.
 LOOPFLAGS := $(if $(SAN)$(COV),-DLOOP_ONE_INSTANCE,-fno-gcse -fomit-frame-pointer -Wno-ignored-optimization-argument)
 define loop_rule
 $(BUILD)/harness/measure/kernels/$1-$2.o: harness/measure/kernels/$1_loop.c
 	$$(call compiling,$$@)
-	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(LOOPFLAGS) -DTRANSPORT=$2 -DTRANSPORT_HOT='"measure/transports/$2_hot.h"' -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(LOOPFLAGS) $(if $(filter %_witness,$2),-DWITNESS -DLOOP_ONE_INSTANCE) -DTRANSPORT=$(2:_witness=) \
+		-DTRANSPORT_HOT='"measure/transports/$(2:_witness=)_hot.h"' -MMD -MP -c -o $$@ $$<
 endef
-$(foreach k,$(KERNELS),$(foreach t,$(call over,$k),$(eval $(call loop_rule,$k,$t))))
+$(foreach l,$(LOOPS),$(eval $(call loop_rule,$(firstword $(subst -, ,$l)),$(lastword $(subst -, ,$l)))))
 
-# A transport whose library is missing: TRANSPORT:LIBRARY.
+# A transport whose library is missing, TRANSPORT:LIBRARY, is compiled with the library's name.
+TRANSPORT_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard harness/measure/transports/*.c))
+$(TRANSPORT_OBJECTS): $(BUILD)/features.mk
+$(foreach a,$(ABSENT),$(eval $(BUILD)/harness/measure/transports/$(firstword $(subst :, ,$a)).o: ALL_CFLAGS += -DABSENT='"$(lastword $(subst :, ,$a))"'))
 define absent_rule
 $(BUILD)/harness/measure/kernels/absent-$1.o: harness/measure/kernels/absent_transport.c
 	$$(call compiling,$$@)
 	$$(Q)$$(CC) $$(ALL_CFLAGS) -DTRANSPORT=$1 -DTRANSPORT_SETTINGS='"measure/transports/$1_settings.h"' -DFEATURE='"$2"' -MMD -MP -c -o $$@ $$<
 endef
-$(foreach a,$(ABSENT),$(eval $(call absent_rule,$(firstword $(subst :, ,$a)),$(lastword $(subst :, ,$a)))))
-
-# A second instance, for explain: it decides every choice while it runs, which takes a sixth of the time to compile.
-define witness_rule
-$(BUILD)/harness/measure/kernels/$1-$2-witness.o: harness/measure/kernels/$1_loop.c
-	$$(call compiling,$$@)
-	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(LOOPFLAGS) -DWITNESS -DLOOP_ONE_INSTANCE -DTRANSPORT=$2 -DTRANSPORT_HOT='"measure/transports/$2_hot.h"' -MMD -MP -c -o $$@ $$<
-endef
-$(foreach k,$(WITNESS_KERNELS),$(foreach t,$(WITNESS_TRANSPORTS),$(eval $(call witness_rule,$k,$t))))
+$(foreach a,$(filter $(INLINED_GONE:=:%),$(ABSENT)),$(eval $(call absent_rule,$(firstword $(subst :, ,$a)),$(lastword $(subst :, ,$a)))))
 
 # A test of what is left out is skipped: TEST:LIBRARY.
 define absent_unit_rule

@@ -119,12 +119,13 @@ static json_t *series_json(const struct kernel_ops *k)
 	return list;
 }
 
-static json_t *instances_json(const struct kernel_ops *k)
+static json_t *transports_json(const struct kernel_ops *k)
 {
 	json_t *list = json_array();
 
-	for (const struct kernel_instance *i = k->instances; i->transport; i++)
-		json_array_append_new(list, json_string(i->transport));
+	for (size_t i = 0; transports[i]; i++)
+		if (kernel_loops_find(k, transports[i]->name))
+			json_array_append_new(list, json_string(transports[i]->name));
 	return list;
 }
 
@@ -137,7 +138,7 @@ static int list_kernels(json_t *out, struct err *e)
 
 		json_array_append_new(out, json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", k->name, "summary",
 						     k->summary, "series", series_json(k), "transports",
-						     instances_json(k), "options", options_json(k->options)));
+						     transports_json(k), "options", options_json(k->options)));
 	}
 	return 0;
 }

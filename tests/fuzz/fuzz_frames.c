@@ -11,8 +11,8 @@
 
 #include "common/err.h"
 #include "fuzz.h"
-#include "measure/transports/udp_hot.h"
-#include "measure/transports/uring_hot.h"
+#include "measure/transports/udp.c"
+#include "measure/transports/uring.c"
 #include "measure/transports/xdp_hot.h"
 
 #define RING	 16
@@ -172,7 +172,7 @@ static void try_udp(struct input *in)
 		const size_t n = take_bytes(in, datagram, take_byte(in));
 
 		fuzz_require(send(fd[1], datagram, n, 0) == (ssize_t)n);
-		rc = udp_poll_recv(&t, &seq);
+		rc = udp_poll_recv(&t.base, &seq);
 		fuzz_require(rc <= 0 || n == t.frames.size || (t.acknowledges && n == FRAMES_NUMBER));
 		fuzz_require(rc <= 0 || !memcmp(t.frames.in, datagram, n));
 	}
@@ -221,7 +221,7 @@ static void try_uring(struct input *in, enum uring_over over)
 			fuzz_require(rc <= 0 || !memcmp(t.frames.in, stream + from, t.frames.size));
 			from += rc > 0 || t.frames.stragglers > late ? t.frames.size : 0;
 			if (rc > 0)
-				uring_release(&t);
+				uring_release(&t.base);
 		}
 		fuzz_require(rc < 0 || over == URING_UDP || end - from == t.got);
 	}

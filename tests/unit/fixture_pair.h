@@ -9,7 +9,14 @@
 
 #include "common/err.h"
 #include "measure/transports/transport.h"
+#include "measure/transports/transport_list.h"
 #include "tap.h"
+
+#define DECLARE_TRANSPORT(t) extern const struct transport_ops t##_transport;
+EVERY_TRANSPORT(DECLARE_TRANSPORT)
+
+/* CALL(post, t, seq, signal): a function of the hot path, of a transport that is called. */
+#define CALL(function, t, ...) ((struct transport *)(t))->ops->function((struct transport *)(t), ##__VA_ARGS__)
 
 struct pair {
 	const struct transport_ops *ops;

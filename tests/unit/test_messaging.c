@@ -14,9 +14,7 @@
 #include "fixture_pair.h"
 #include "fixture_params.h"
 #include "measure/point/flow.h"
-#include "measure/transports/nanomsg_hot.h"
 #include "measure/transports/payload.h"
-#include "measure/transports/zeromq_hot.h"
 #include "tap.h"
 
 #define SIZE 64
@@ -51,21 +49,16 @@ static bool open_pair(struct pair *p, const struct transport_ops *ops, const cha
 
 static int post(struct pair *p, uint32_t seq)
 {
-	struct transport *t = p->side[ROLE_SOURCE];
-
-	return p->ops == &zeromq_transport ? zeromq_post((struct zeromq *)t, seq, true)
-					   : nanomsg_post((struct nanomsg *)t, seq, true);
+	return CALL(post, p->side[ROLE_SOURCE], seq, true);
 }
 
 /* Poll for some milliseconds. */
 static int receive(struct pair *p, uint32_t *seq, int ms)
 {
-	struct transport *t = p->side[ROLE_SINK];
 	int rc = 0;
 
 	for (int i = 0; i < ms && !rc; i++) {
-		rc = p->ops == &zeromq_transport ? zeromq_poll_recv((struct zeromq *)t, seq)
-						 : nanomsg_poll_recv((struct nanomsg *)t, seq);
+		rc = CALL(poll_recv, p->side[ROLE_SINK], seq);
 		if (!rc)
 			usleep(1000);
 	}

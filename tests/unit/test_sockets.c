@@ -21,15 +21,14 @@
 #include "measure/kernels/pingpong.h"
 #include "measure/point/flow.h"
 #include "measure/transports/payload.h"
-#include "measure/transports/tcp_hot.h"
-#include "measure/transports/udp_hot.h"
+#include "measure/transports/udp.c"
 #include "tap.h"
 
 #define BLANK	 INT64_MIN
 #define SIZE	 100
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-extern const struct kernel_loops pingpong_loops_udp;
+extern const struct kernel_loops pingpong_loops_called;
 
 /* `more`: further settings; taken over. */
 static void open_pair_as(struct pair *p, const struct transport_ops *ops, enum poll_mode mode, json_t *more)
@@ -96,9 +95,9 @@ static void wait_until_connected(int fd, int *connected)
 	*connected += poll(&p, 1, 2000) == 1 && !(p.revents & (POLLERR | POLLHUP));
 }
 
-static struct tcp *tcp_of(struct pair *p, enum role role)
+static struct socket_transport *tcp_of(struct pair *p, enum role role)
 {
-	return (struct tcp *)p->side[role];
+	return (struct socket_transport *)p->side[role];
 }
 
 static void test_tcp_stranger(void)
@@ -111,15 +110,15 @@ static void test_tcp_stranger(void)
 	int fd = send_strange(&p, SOCK_STREAM);
 
 	connect_pair(&p);
-	payload_fill(tcp_send_buffer(tcp_of(&p, ROLE_SOURCE), 7), SIZE - 4, 7);
-	is_int(tcp_post(tcp_of(&p, ROLE_SOURCE), 7, true), 0, "a message is posted");
-	is_int(tcp_poll_send(tcp_of(&p, ROLE_SOURCE), &seq), 1, "and complete");
+	payload_fill(CALL(send_buffer, tcp_of(&p, ROLE_SOURCE), 7), SIZE - 4, 7);
+	is_int(CALL(post, tcp_of(&p, ROLE_SOURCE), 7, true), 0, "a message is posted");
+	is_int(CALL(poll_send, tcp_of(&p, ROLE_SOURCE), &seq), 1, "and complete");
 	is_int(seq, 7, "which one is told");
-	is_int(tcp_poll_send(tcp_of(&p, ROLE_SOURCE), &seq), 0, "once");
+	is_int(CALL(poll_send, tcp_of(&p, ROLE_SOURCE), &seq), 0, "once");
 	wait_readable(tcp_of(&p, ROLE_SINK)->end.fd);
-	is_int(tcp_poll_recv(tcp_of(&p, ROLE_SINK), &seq), 1, "it is the source that is heard, not the stranger");
+	is_int(CALL(poll_recv, tcp_of(&p, ROLE_SINK), &seq), 1, "it is the source that is heard, not the stranger");
 	is_int(seq, 7, "by its number");
-	ok(payload_is_right(tcp_recv_buffer(tcp_of(&p, ROLE_SINK)), SIZE - 4, 7), "with its payload");
+	ok(payload_is_right(CALL(recv_buffer, tcp_of(&p, ROLE_SINK)), SIZE - 4, 7), "with its payload");
 	close(fd);
 	close_pair(&p);
 }
@@ -187,20 +186,21 @@ static void test_tcp_pieces(void)
 		if (send(tcp_of(&p, ROLE_SOURCE)->end.fd, wire + i, 1, MSG_NOSIGNAL) != 1)
 			break;
 		wait_readable(tcp_of(&p, ROLE_SINK)->end.fd);
-		if (tcp_poll_recv(tcp_of(&p, ROLE_SINK), &seq) == 1)
+		if (CALL(poll_recv, tcp_of(&p, ROLE_SINK), &seq) == 1)
 			found += seq == i / SIZE && i % SIZE == SIZE - 1 &&
-				 payload_is_right(tcp_recv_buffer(tcp_of(&p, ROLE_SINK)), SIZE - 4, seq);
+				 payload_is_right(CALL(recv_buffer, tcp_of(&p, ROLE_SINK)), SIZE - 4, seq);
 	}
 	is_int(found, 2, "messages are put together from pieces");
 
 	/* Left over from one repetition: passed over in the next. */
-	tcp_post(tcp_of(&p, ROLE_SOURCE), 3, true);
+	CALL(post, tcp_of(&p, ROLE_SOURCE), 3, true);
 	p.ops->prepare(p.side[ROLE_SINK], NULL);
 	p.ops->prepare(p.side[ROLE_SOURCE], NULL);
-	tcp_post(tcp_of(&p, ROLE_SOURCE), 0, true);
+	CALL(post, tcp_of(&p, ROLE_SOURCE), 0, true);
 	wait_readable(tcp_of(&p, ROLE_SINK)->end.fd);
-	is_int(tcp_poll_recv(tcp_of(&p, ROLE_SINK), &seq), 0, "an earlier repetition's message is none of this one's");
-	is_int(tcp_poll_recv(tcp_of(&p, ROLE_SINK), &seq), 1, "the next one is");
+	is_int(CALL(poll_recv, tcp_of(&p, ROLE_SINK), &seq), 0,
+	       "an earlier repetition's message is none of this one's");
+	is_int(CALL(poll_recv, tcp_of(&p, ROLE_SINK), &seq), 1, "the next one is");
 	is_int(seq, 0, "with its number");
 
 	json_t *counters = p.ops->device_counters(p.side[ROLE_SINK]);
@@ -230,7 +230,7 @@ static void test_tcp_full(enum poll_mode mode)
 	connect_pair(&p);
 	pthread_create(&thread, NULL, stop_soon, &p);
 	for (uint32_t seq = 0; !rc; seq++)
-		rc = tcp_post(tcp_of(&p, ROLE_SOURCE), seq, true);
+		rc = CALL(post, tcp_of(&p, ROLE_SOURCE), seq, true);
 	pthread_join(thread, NULL);
 	is_int(rc, -EINTR, "nobody reads, the buffer is full: a post ends when it is told to");
 	is_int(p.ops->failure(p.side[ROLE_SOURCE], NULL), 0, "which is no failure");
@@ -248,12 +248,12 @@ static void test_tcp_gone(void)
 	connect_pair(&p);
 	p.ops->close(p.side[ROLE_SINK]);
 	p.side[ROLE_SINK] = NULL;
-	is_int(tcp_wait_recv(tcp_of(&p, ROLE_SOURCE)), 0, "who sleeps wakes up when the other side has gone");
-	is_int(tcp_poll_recv(tcp_of(&p, ROLE_SOURCE), &seq), -ECONNRESET, "receiving fails");
+	is_int(CALL(wait_recv, tcp_of(&p, ROLE_SOURCE)), 0, "who sleeps wakes up when the other side has gone");
+	is_int(CALL(poll_recv, tcp_of(&p, ROLE_SOURCE), &seq), -ECONNRESET, "receiving fails");
 	is_int(p.ops->failure(p.side[ROLE_SOURCE], &e), -ECONNRESET, "as told afterwards");
 	ok(strstr(e.text, "the other side has ended") && strstr(e.text, "tcp 127.0.0.1:"), "%s", e.text);
 	for (uint32_t i = 0; i < 1000 && !rc; i++)
-		rc = tcp_post(tcp_of(&p, ROLE_SOURCE), i, true);
+		rc = CALL(post, tcp_of(&p, ROLE_SOURCE), i, true);
 	ok(rc == -EPIPE || rc == -ECONNRESET, "so does sending (%d), without a signal", rc);
 	close_pair(&p);
 }
@@ -273,21 +273,21 @@ static void test_udp_stranger(void)
 	source = (struct udp *)p.side[ROLE_SOURCE];
 	sink = (struct udp *)p.side[ROLE_SINK];
 	is_int(send(fd, "and now?", 8, 0), 8, "the stranger goes on");
-	udp_post(source, 5, true);
+	CALL(post, source, 5, true);
 	for (int i = 0; i < 1000 && rc == 0; i++) {
 		wait_readable(sink->end.fd);
-		rc = udp_poll_recv(sink, &seq);
+		rc = CALL(poll_recv, sink, &seq);
 	}
 	is_int(rc, 1, "only the source is heard");
 	is_int(seq, 5, "by its number");
 	is_int(send(source->end.fd, "odd", 3, 0), 3, "what is no message");
 	wait_readable(sink->end.fd);
-	is_int(udp_poll_recv(sink, &seq), -EMSGSIZE, "is no message");
+	is_int(CALL(poll_recv, sink, &seq), -EMSGSIZE, "is no message");
 	p.ops->close(p.side[ROLE_SINK]);
 	p.side[ROLE_SINK] = NULL;
 	rc = 0;
 	for (uint32_t i = 0; i < 1000 && !rc; i++)
-		rc = udp_post(source, i, true);
+		rc = CALL(post, source, i, true);
 	is_int(rc, -ECONNREFUSED, "a peer that has gone is noticed");
 	close(fd);
 	close_pair(&p);
@@ -314,7 +314,7 @@ static void *run_sink(void *arg)
 {
 	struct worker *w = arg;
 
-	pingpong_loops_udp.loop[PINGPONG_SINK](w);
+	pingpong_loops_called.loop[PINGPONG_SINK](w);
 	return NULL;
 }
 
@@ -344,7 +344,7 @@ static int take(struct udp *t, uint32_t *seq)
 	int rc = 0;
 
 	for (int i = 0; i < 100 && !rc; i++) {
-		rc = udp_poll_recv(t, seq);
+		rc = CALL(poll_recv, t, seq);
 		if (!rc)
 			wait_readable(t->receiver[t->next].fd);
 	}
@@ -365,31 +365,31 @@ static void test_udp_receivers(enum poll_mode mode, const char *group)
 	source = (struct udp *)p.side[ROLE_SOURCE];
 	sink = (struct udp *)p.side[ROLE_SINK];
 	is_int(source->copies, strcmp(group, "none") ? 1 : 3, "group %s: datagrams of a message", group);
-	is_int(udp_poll_recv(sink, &seq), 0, "there is no message yet");
+	is_int(CALL(poll_recv, sink, &seq), 0, "there is no message yet");
 	for (uint32_t i = 0; i < 2; i++) {
-		is_int(udp_post(source, i, true), 0, "message %u goes to all", i);
+		is_int(CALL(post, source, i, true), 0, "message %u goes to all", i);
 		is_int(take(sink, &seq), 1, "and arrives");
 		is_int(seq, i, "by its number");
-		is_int(udp_poll_recv(sink, &seq), 0, "once");
+		is_int(CALL(poll_recv, sink, &seq), 0, "once");
 	}
-	is_int(udp_post(source, 2, true), 0, "the next one goes to all");
+	is_int(CALL(post, source, 2, true), 0, "the next one goes to all");
 	wait_readable(sink->receiver[2].fd);
 	is_int(recv(sink->receiver[2].fd, lost, SIZE, 0), SIZE, "the third receiver loses it");
 	for (int i = 0; i < 3; i++)
-		is_int(udp_poll_recv(sink, &seq), 0, "so it does not arrive");
-	is_int(udp_post(source, 3, true), 0, "the one after it goes to all");
+		is_int(CALL(poll_recv, sink, &seq), 0, "so it does not arrive");
+	is_int(CALL(post, source, 3, true), 0, "the one after it goes to all");
 	is_int(take(sink, &seq), 1, "and arrives");
 	is_int(seq, 3, "by its number");
-	udp_post(source, 4, true);
+	CALL(post, source, 4, true);
 	is_int(p.ops->prepare(p.side[ROLE_SINK], &e), 0, "the next repetition");
 	is_int(p.ops->prepare(p.side[ROLE_SOURCE], &e), 0, "begins");
-	is_int(udp_poll_recv(sink, &seq), 0, "without what was left");
-	udp_post(source, 0, true);
+	is_int(CALL(poll_recv, sink, &seq), 0, "without what was left");
+	CALL(post, source, 0, true);
 	is_int(take(sink, &seq), 1, "and messages arrive");
 	is_int(seq, 0, "from the first on");
-	udp_post(sink, 0, true);
+	CALL(post, sink, 0, true);
 	for (int i = 0, rc = 0; i < 100 && !rc; i++, wait_readable(source->end.fd))
-		rc = udp_poll_recv(source, &seq);
+		rc = CALL(poll_recv, source, &seq);
 	is_int(seq, 0, "the answer is one datagram");
 	close_pair(&p);
 }
@@ -413,7 +413,7 @@ static void test_udp_loss(enum poll_mode mode, const char *name)
 	source = make_worker(&p, ROLE_SOURCE, &s, mode, column);
 	sink = make_worker(&p, ROLE_SINK, &s, mode, column);
 	pthread_create(&thread, NULL, run_sink, sink);
-	is_int(pingpong_loops_udp.loop[PINGPONG_SOURCE](source), 0, "%s: round trips go on after a loss", name);
+	is_int(pingpong_loops_called.loop[PINGPONG_SOURCE](source), 0, "%s: round trips go on after a loss", name);
 	for (int i = 0; i < TRIPS; i++)
 		answered += back[i] != BLANK;
 	is_int(source->counters.posted, TRIPS, "%s: all were tried", name);
@@ -467,13 +467,13 @@ static void test_wait_limit(void)
 	connect_pair(&p);
 	alarm(10);
 	began = monotonic_ms();
-	is_int(tcp_wait_recv(tcp_of(&p, ROLE_SINK)), 0, "waiting ends without a message");
+	is_int(CALL(wait_recv, tcp_of(&p, ROLE_SINK)), 0, "waiting ends without a message");
 	ok(monotonic_ms() - began >= 19, "but not before the limit");
-	is_int(tcp_poll_recv(tcp_of(&p, ROLE_SINK), &seq), 0, "and there is none");
-	payload_fill(tcp_send_buffer(tcp_of(&p, ROLE_SOURCE), 3), SIZE - 4, 3);
-	is_int(tcp_post(tcp_of(&p, ROLE_SOURCE), 3, true), 0, "a message is posted");
-	is_int(tcp_wait_recv(tcp_of(&p, ROLE_SINK)), 0, "waiting ends with it");
-	is_int(tcp_poll_recv(tcp_of(&p, ROLE_SINK), &seq), 1, "and it is there");
+	is_int(CALL(poll_recv, tcp_of(&p, ROLE_SINK), &seq), 0, "and there is none");
+	payload_fill(CALL(send_buffer, tcp_of(&p, ROLE_SOURCE), 3), SIZE - 4, 3);
+	is_int(CALL(post, tcp_of(&p, ROLE_SOURCE), 3, true), 0, "a message is posted");
+	is_int(CALL(wait_recv, tcp_of(&p, ROLE_SINK)), 0, "waiting ends with it");
+	is_int(CALL(poll_recv, tcp_of(&p, ROLE_SINK), &seq), 1, "and it is there");
 	alarm(0);
 	close_pair(&p);
 }

@@ -3,6 +3,7 @@
  * a peer that has gone, waiting with a limit, and kernels that lack what is asked for (system calls that a filter refuses).
  */
 #include <errno.h>
+#include <liburing.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -20,7 +21,7 @@
 #include "fixture_params.h"
 #include "measure/point/flow.h"
 #include "measure/transports/payload.h"
-#include "measure/transports/uring_hot.h"
+#include "measure/transports/sockets.h"
 #include "tap.h"
 
 #define SIZE	 100
@@ -65,18 +66,18 @@ static void open_pair(struct pair *p, enum poll_mode mode, const char *setting, 
 	connect_pair(p);
 }
 
-static struct uring *side(const struct pair *p, enum role role)
+static struct socket_transport *side(const struct pair *p, enum role role)
 {
-	return (struct uring *)p->side[role];
+	return (struct socket_transport *)p->side[role];
 }
 
 /* What poll_recv returns when it is not 0 any more. */
-static int await_message(struct uring *t, uint32_t *seq)
+static int await_message(struct socket_transport *t, uint32_t *seq)
 {
 	int rc = 0;
 
 	for (int i = 0; i < PATIENCE && !rc; i++) {
-		rc = uring_poll_recv(t, seq);
+		rc = CALL(poll_recv, t, seq);
 		if (!rc)
 			usleep(100);
 	}
@@ -107,10 +108,10 @@ static void test_pieces(const char *setting, const char *value)
 		at += piece;
 		while ((size_t)found < at / SIZE && await_message(side(&p, ROLE_SINK), &seq) == 1) {
 			if (seq != (uint32_t)found ||
-			    !payload_is_right(uring_recv_buffer(side(&p, ROLE_SINK)), SIZE - 4, seq))
+			    !payload_is_right(CALL(recv_buffer, side(&p, ROLE_SINK)), SIZE - 4, seq))
 				break;
 			found++;
-			uring_release(side(&p, ROLE_SINK));
+			CALL(release, side(&p, ROLE_SINK));
 		}
 	}
 	is_int(found, COUNT(wire) / SIZE, "%s: messages are put together from pieces", setting);
@@ -126,20 +127,20 @@ static void test_left_over(const char *setting, const char *value)
 	/* Late greetings. */
 	const uint64_t before = side(&p, ROLE_SINK)->frames.stragglers;
 
-	is_int(uring_poll_recv(side(&p, ROLE_SINK), &seq), 0, "%s: a request to receive", setting);
-	is_int(uring_poll_recv(side(&p, ROLE_SINK), &seq), 0, "waits");
-	is_int(uring_post(side(&p, ROLE_SOURCE), 3, true), 0, "a message that nobody looks at");
+	is_int(CALL(poll_recv, side(&p, ROLE_SINK), &seq), 0, "%s: a request to receive", setting);
+	is_int(CALL(poll_recv, side(&p, ROLE_SINK), &seq), 0, "waits");
+	is_int(CALL(post, side(&p, ROLE_SOURCE), 3, true), 0, "a message that nobody looks at");
 	usleep(20000);
 	p.ops->leave(p.side[ROLE_SINK]);
 	p.ops->leave(p.side[ROLE_SOURCE]);
 	is_int(p.ops->prepare(p.side[ROLE_SINK], &p.e[0]), 0, "the sink prepares %s", p.e[0].text);
 	is_int(p.ops->prepare(p.side[ROLE_SOURCE], &p.e[1]), 0, "the source prepares %s", p.e[1].text);
 	for (uint32_t i = 0; i < 6; i++) {
-		uring_post(side(&p, ROLE_SOURCE), i, true);
+		CALL(post, side(&p, ROLE_SOURCE), i, true);
 		is_int(await_message(side(&p, ROLE_SINK), &seq), 1, "a message of this repetition");
 		is_int(seq, i, "with its number");
-		uring_release(side(&p, ROLE_SINK));
-		for (int k = 0; k < PATIENCE && uring_poll_send(side(&p, ROLE_SOURCE), &seq) == 0; k++)
+		CALL(release, side(&p, ROLE_SINK));
+		for (int k = 0; k < PATIENCE && CALL(poll_send, side(&p, ROLE_SOURCE), &seq) == 0; k++)
 			usleep(100);
 		is_int(seq, i, "it is complete");
 	}
@@ -159,11 +160,11 @@ static void *stop_soon(void *arg)
 
 static void *receive_all(void *arg)
 {
-	struct uring *t = side(arg, ROLE_SINK);
+	struct socket_transport *t = side(arg, ROLE_SINK);
 	uint32_t seq;
 
 	while (await_message(t, &seq) == 1 && seq != 7)
-		uring_release(t);
+		CALL(release, t);
 	return (void *)(uintptr_t)seq;
 }
 
@@ -178,7 +179,7 @@ static void test_full(const char *setting, const char *value)
 	open_pair(&p, POLL_BUSY, setting, value);
 	pthread_create(&thread, NULL, stop_soon, &p);
 	for (uint32_t seq = 100; !rc; seq++)
-		rc = uring_post(side(&p, ROLE_SOURCE), seq, true);
+		rc = CALL(post, side(&p, ROLE_SOURCE), seq, true);
 	pthread_join(thread, NULL);
 	is_int(rc, -EINTR, "%s: nobody reads, the buffer is full: a post ends when it is told to", setting);
 	is_int(p.ops->failure(p.side[ROLE_SOURCE], NULL), 0, "which is no failure");
@@ -187,7 +188,7 @@ static void test_full(const char *setting, const char *value)
 	p.ops->leave(p.side[ROLE_SOURCE]);
 	is_int(p.ops->prepare(p.side[ROLE_SOURCE], &p.e[0]), 0, "what is left is sent %s", p.e[0].text);
 	side(&p, ROLE_SINK)->frames.repetition = side(&p, ROLE_SOURCE)->frames.repetition;
-	is_int(uring_post(side(&p, ROLE_SOURCE), 7, true), 0, "and a message of the next repetition");
+	is_int(CALL(post, side(&p, ROLE_SOURCE), 7, true), 0, "and a message of the next repetition");
 	pthread_join(thread, &last);
 	is_int((long long)(uintptr_t)last, 7, "arrives whole");
 	close_pair(&p);
@@ -203,12 +204,12 @@ static void test_gone(const char *setting, const char *value)
 	open_pair(&p, POLL_EVENT, setting, value);
 	p.ops->close(p.side[ROLE_SINK]);
 	p.side[ROLE_SINK] = NULL;
-	is_int(uring_wait_recv(side(&p, ROLE_SOURCE)), 0, "%s: who sleeps wakes up when the peer has gone", setting);
+	is_int(CALL(wait_recv, side(&p, ROLE_SOURCE)), 0, "%s: who sleeps wakes up when the peer has gone", setting);
 	is_int(await_message(side(&p, ROLE_SOURCE), &seq), -ECONNRESET, "receiving fails");
 	is_int(p.ops->failure(p.side[ROLE_SOURCE], &e), -ECONNRESET, "as told afterwards");
 	ok(strstr(e.text, "the other side has ended") && strstr(e.text, "uring 127.0.0.1:"), "%s", e.text);
 	for (uint32_t i = 0; i < 1000 && !rc; i++)
-		rc = uring_post(side(&p, ROLE_SOURCE), i, true);
+		rc = CALL(post, side(&p, ROLE_SOURCE), i, true);
 	ok(rc == -EPIPE || rc == -ECONNRESET, "so does sending (%d), without a signal", rc);
 	close_pair(&p);
 }
@@ -268,14 +269,14 @@ static void test_wait_limit(void)
 	int64_t began;
 
 	open_pair(&p, POLL_EVENT, "wait_limit_ns", "20000000");
-	is_int(uring_poll_recv(side(&p, ROLE_SINK), &seq), 0, "nothing has arrived");
+	is_int(CALL(poll_recv, side(&p, ROLE_SINK), &seq), 0, "nothing has arrived");
 	alarm(10);
 	began = monotonic_ms();
-	is_int(uring_wait_recv(side(&p, ROLE_SINK)), 0, "waiting ends without a message");
+	is_int(CALL(wait_recv, side(&p, ROLE_SINK)), 0, "waiting ends without a message");
 	ok(monotonic_ms() - began >= 19, "but not before the limit");
-	is_int(uring_poll_recv(side(&p, ROLE_SINK), &seq), 0, "and still nothing has");
-	payload_fill(uring_send_buffer(side(&p, ROLE_SOURCE), 3), SIZE - 4, 3);
-	is_int(uring_post(side(&p, ROLE_SOURCE), 3, true), 0, "a message is posted");
+	is_int(CALL(poll_recv, side(&p, ROLE_SINK), &seq), 0, "and still nothing has");
+	payload_fill(CALL(send_buffer, side(&p, ROLE_SOURCE), 3), SIZE - 4, 3);
+	is_int(CALL(post, side(&p, ROLE_SOURCE), 3, true), 0, "a message is posted");
 	is_int(await_message(side(&p, ROLE_SINK), &seq), 1, "the request that outlived the limit receives it");
 	alarm(0);
 	close_pair(&p);

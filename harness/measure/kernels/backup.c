@@ -14,7 +14,6 @@
 
 #include "common/err.h"
 #include "common/or_abort.h"
-#include "measure/transports/transport_list.h"
 
 #define FIELD(f) offsetof(struct backup_settings, f)
 
@@ -37,12 +36,6 @@ static const struct kernel_series backup_series[] = {
     {.name = "rtt_ns", .label = "t_rtt", .column = "t_back", .minus = "t_subm"},
     {.name = NULL},
 };
-
-#define LOOPS(t)    extern const struct kernel_loops backup_loops_##t;
-#define INSTANCE(t) {#t, &backup_loops_##t},
-EVERY_TRANSPORT(LOOPS)
-
-static const struct kernel_instance backup_instances[] = {EVERY_TRANSPORT(INSTANCE){NULL, NULL}};
 
 static const struct kernel_thread backup_threads[] = {
     [BACKUP_SOURCE] = {.name = "source", .side = ROLE_SOURCE},
@@ -199,5 +192,4 @@ const struct kernel_ops backup_kernel = {
     .demand = backup_demand,
     .check = backup_check,
     .side = &backup_side_ops,
-    .instances = backup_instances,
 };

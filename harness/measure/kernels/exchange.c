@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "measure/transports/transport_list.h"
-
 #define FIELD(f) offsetof(struct exchange_settings, f)
 
 static const struct opt exchange_options[] = {
@@ -32,12 +30,6 @@ static const struct kernel_series exchange_series[] = {
     {.name = "rtt_ns", .label = "t_rtt", .column = "t_back", .minus = "t_subm"},
     {.name = NULL},
 };
-
-#define LOOPS(t)    extern const struct kernel_loops exchange_loops_##t;
-#define INSTANCE(t) {#t, &exchange_loops_##t},
-EVERY_TRANSPORT(LOOPS)
-
-static const struct kernel_instance exchange_instances[] = {EVERY_TRANSPORT(INSTANCE){NULL, NULL}};
 
 static const struct kernel_thread exchange_threads[] = {
     [EXCHANGE_SOURCE] = {.name = "source", .side = ROLE_SOURCE},
@@ -85,5 +77,4 @@ const struct kernel_ops exchange_kernel = {
     .plan = exchange_plan,
     .demand = exchange_demand,
     .check = exchange_check,
-    .instances = exchange_instances,
 };

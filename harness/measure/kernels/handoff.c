@@ -59,13 +59,7 @@ static const struct kernel_series handoff_series[] = {
     {.name = NULL},
 };
 
-extern const struct kernel_loops handoff_loops_verbs, handoff_loops_shmem, handoff_loops_udp, handoff_loops_xdp;
-
-static const struct kernel_instance handoff_instances[] = {{"verbs", &handoff_loops_verbs},
-							   {"shmem", &handoff_loops_shmem},
-							   {"udp", &handoff_loops_udp},
-							   {"xdp", &handoff_loops_xdp},
-							   {NULL, NULL}};
+static const char *const handoff_transports[] = {"verbs", "shmem", "udp", "xdp", NULL};
 
 /* --- threads --- */
 
@@ -247,5 +241,5 @@ const struct kernel_ops handoff_kernel = {
     .check = handoff_check,
     .rules = handoff_rules,
     .side = &handoff_side_ops,
-    .instances = handoff_instances,
+    .transports = handoff_transports,
 };

@@ -1,5 +1,6 @@
 #include "measure/kernels/kernel.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "measure/kernels/kernel_list.h"
@@ -9,14 +10,6 @@ const struct kernel_ops *kernel_find(const char *name)
 	for (size_t i = 0; name && kernels[i]; i++)
 		if (!strcmp(kernels[i]->name, name))
 			return kernels[i];
-	return NULL;
-}
-
-const struct kernel_loops *kernel_loops_find(const struct kernel_ops *k, const char *transport)
-{
-	for (const struct kernel_instance *i = k->instances; i->transport; i++)
-		if (!strcmp(i->transport, transport))
-			return i->loops;
 	return NULL;
 }
 
@@ -35,25 +28,49 @@ bool kernel_has_control(const struct kernel_ops *k, const void *settings)
 	return false;
 }
 
-/* --- witnesses --- */
+/* --- loops --- */
 
-#define NAME(k, t)  k##_loops_##t##_witness
-#define LOOPS(k, t) extern const struct kernel_loops NAME(k, t);
-#define ROW(k, t)   {#k, #t, &NAME(k, t)},
-#define LOOPS_OF(t) WITNESS_KERNELS(LOOPS, t)
-#define ROWS_OF(t)  WITNESS_KERNELS(ROW, t)
+struct row {
+	const char *kernel, *transport;
+	const struct kernel_loops *loops;
+};
 
-WITNESS_TRANSPORTS(LOOPS_OF)
+#define LOOPS(k, t) extern const struct kernel_loops k##_loops_##t;
+#define ROW(k, t)   {#k, #t, &k##_loops_##t},
 
-const struct kernel_loops *witness_loops_find(const char *kernel, const char *transport)
+EVERY_LOOP(LOOPS)
+EVERY_WITNESS(LOOPS)
+
+static const struct kernel_loops *find_row(const char *kernel, const char *transport)
 {
-	static const struct {
-		const char *kernel, *transport;
-		const struct kernel_loops *loops;
-	} rows[] = {WITNESS_TRANSPORTS(ROWS_OF)};
+	static const struct row rows[] = {EVERY_LOOP(ROW) EVERY_WITNESS(ROW)};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (!strcmp(rows[i].kernel, kernel) && !strcmp(rows[i].transport, transport))
 			return rows[i].loops;
 	return NULL;
+}
+
+static bool runs_over(const struct kernel_ops *k, const char *transport)
+{
+	bool is_named = false;
+
+	for (const char *const *t = k->transports; t && *t; t++)
+		is_named |= !strcmp(*t, transport);
+	return k->transports ? is_named : strcmp(transport, "none") != 0;
+}
+
+const struct kernel_loops *kernel_loops_find(const struct kernel_ops *k, const char *transport)
+{
+	if (!runs_over(k, transport))
+		return NULL;
+	return k->loops ? k->loops : find_row(k->name, transport) ?: find_row(k->name, "called");
+}
+
+const struct kernel_loops *witness_loops_find(const char *kernel, const char *transport)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s_witness", transport);
+	return find_row(kernel, name);
 }

@@ -1,7 +1,8 @@
 /*
  * A latency kernel determines what is sent when, which moments are stamped, and what is computed from the stamps. It is
- * written once (kernels/<kernel>.c for the tables, kernels/<kernel>_loop.c for the loops) and compiled once for each
- * transport, so that its loop is as fast as one written by hand.
+ * written once (kernels/<kernel>.c for the tables, kernels/<kernel>_loop.c for the loops). Its loops are compiled once for
+ * each transport that is inlined, as fast as if they had been written by hand, and once for all that are called
+ * (measure/transports/transport_list.h).
  *
  * Adding a kernel: its files, and its row in measure/kernels/kernel_list.h.
  */
@@ -123,15 +124,9 @@ struct kernel_thread {
 	bool sleeps; /* it sleeps until a send completes, so it runs only if completions are not polled busily */
 };
 
-/* The loops of a kernel for one transport, with the indices of kernel->threads. */
+/* The loops of a kernel, with the indices of kernel->threads. */
 struct kernel_loops {
 	kernel_loop *loop[KERNEL_THREADS];
-};
-
-/* A row of the table of a kernel's loops, which ends with a transport of NULL. */
-struct kernel_instance {
-	const char *transport;
-	const struct kernel_loops *loops;
 };
 
 /* Where an endpoint runs; for what a kernel creates in addition to its columns. */
@@ -197,8 +192,9 @@ struct kernel_ops {
 	void (*rules)(const void *settings, struct kernel_rules *out); /* NULL: none of them applies */
 	/* How many flows with a kernel that backs another one up the sink waits for; NULL: none. */
 	int64_t (*backups)(const void *settings);
-	const struct kernel_side_ops *side;	 /* NULL: nothing */
-	const struct kernel_instance *instances; /* for the transports with which the kernel makes sense */
+	const struct kernel_side_ops *side; /* NULL: nothing */
+	const char *const *transports;	    /* over which it runs, NULL ends; NULL: over all that carry messages */
+	const struct kernel_loops *loops;   /* of a kernel without messages; NULL: those of kernel_list.h */
 };
 
 extern const struct kernel_ops *const kernels[]; /* NULL-terminated; harness/measure/point/registry.c */

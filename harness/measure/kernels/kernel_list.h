@@ -1,19 +1,38 @@
 /*
  * Every kernel, in the order in which they are listed: X(name) stands for name_kernel, its table in
- * measure/kernels/name.c, and measure/kernels/name_loop.c. The Makefile reads this list, too. To add a kernel, add
- * its files and its row here.
+ * measure/kernels/name.c. To add a kernel, add its files, its row here, and its loops.
  */
 #ifndef KBLAT_KERNELS_KERNEL_LIST_H
 #define KBLAT_KERNELS_KERNEL_LIST_H
 
+#include "measure/transports/transport_list.h"
+
 #define EVERY_KERNEL(X) X(oneway) X(pingpong) X(rate) X(stream) X(register) X(handoff) X(exchange) X(backup)
 
 /*
- * The kernels and transports whose loops also exist as witnesses, which record long times between two polls (explain).
- * Their polls only read memory, so a long time between two polls is not spent on work. The Makefile reads both lists,
- * too.
+ * The loops: X(kernel, transport) stands for kernel_loops_transport, measure/kernels/kernel_loop.c compiled for this
+ * transport; or for all that are called. The Makefile reads this list, too.
  */
-#define WITNESS_KERNELS(X, t) X(oneway, t) X(pingpong, t)
-#define WITNESS_TRANSPORTS(X) X(verbs) X(shmem)
+#define EVERY_LOOP(X)                                                                                                  \
+	LOOPS_OVER_ALL(X, oneway)                                                                                      \
+	LOOPS_OVER_ALL(X, pingpong)                                                                                    \
+	LOOPS_OVER_ALL(X, rate)                                                                                        \
+	LOOPS_OVER_ALL(X, stream)                                                                                      \
+	X(register, verbs)                                                                                             \
+	X(register, shmem)                                                                                             \
+	X(handoff, verbs)                                                                                              \
+	X(handoff, shmem)                                                                                              \
+	X(handoff, xdp)                                                                                                \
+	X(handoff, called)                                                                                             \
+	LOOPS_OVER_ALL(X, exchange)                                                                                    \
+	LOOPS_OVER_ALL(X, backup)
+#define LOOPS_OVER_ALL(X, k) EVERY_INLINED(X, k) X(k, called)
+
+/*
+ * Loops that also exist as witnesses, which record long times between two polls (explain). Their polls only read
+ * memory, so a long time between two polls is not spent on work.
+ */
+#define EVERY_WITNESS(X)                                                                                               \
+	X(oneway, verbs_witness) X(oneway, shmem_witness) X(pingpong, verbs_witness) X(pingpong, shmem_witness)
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * What all loops have in common. A <kernel>_loop.c is compiled once for each transport: TRANSPORT
- * is its name, TRANSPORT_HOT the header with its hot path. Every choice made at set-up is a
- * constant argument of a function that is always inlined (LOOP_INSTANCES below), so it does not
- * cause any branches in a loop.
+ * What all loops have in common. A <kernel>_loop.c is compiled for a transport (kernel_list.h):
+ * TRANSPORT is its name, TRANSPORT_HOT the header with its hot path; for transports that are called
+ * these are `called` and called_hot.h. Every choice made at set-up is a constant argument of a
+ * function that is always inlined (LOOP_INSTANCES below), so it does not cause any branches in a loop.
  */
 #ifndef KBLAT_KERNELS_LOOP_H
 #define KBLAT_KERNELS_LOOP_H

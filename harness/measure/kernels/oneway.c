@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "measure/kernels/oneway.h"
-#include "measure/transports/transport_list.h"
 
 #define FIELD(f) offsetof(struct oneway_settings, f)
 
@@ -95,12 +94,6 @@ static const struct kernel_series oneway_series[] = {
      .with = KERNEL_STAGES},
     {.name = NULL},
 };
-
-#define LOOPS(t)    extern const struct kernel_loops oneway_loops_##t;
-#define INSTANCE(t) {#t, &oneway_loops_##t},
-EVERY_TRANSPORT(LOOPS)
-
-static const struct kernel_instance oneway_instances[] = {EVERY_TRANSPORT(INSTANCE){NULL, NULL}};
 
 static const struct kernel_thread oneway_threads[] = {
     [ONEWAY_COMPLETIONS] = {.name = "completions", .side = ROLE_SOURCE, .sleeps = true},
@@ -208,5 +201,4 @@ const struct kernel_ops oneway_kernel = {
     .demand = oneway_demand,
     .check = oneway_check,
     .rules = oneway_rules,
-    .instances = oneway_instances,
 };

@@ -7,7 +7,6 @@
 
 #include "common/monotonic.h"
 #include "common/or_abort.h"
-#include "measure/transports/transport_list.h"
 
 #define FIELD(f) offsetof(struct pingpong_settings, f)
 
@@ -56,12 +55,6 @@ static const struct kernel_series pingpong_series[] = {
     {.name = "turn_ns", .label = "t_turn", .column = "t_turn", .lag = true, .with = "turn"},
     {.name = NULL},
 };
-
-#define LOOPS(t)    extern const struct kernel_loops pingpong_loops_##t;
-#define INSTANCE(t) {#t, &pingpong_loops_##t},
-EVERY_TRANSPORT(LOOPS)
-
-static const struct kernel_instance pingpong_instances[] = {EVERY_TRANSPORT(INSTANCE){NULL, NULL}};
 
 static enum thread_cpu work_cpu(const void *settings)
 {
@@ -250,5 +243,4 @@ const struct kernel_ops pingpong_kernel = {
     .rules = pingpong_rules,
     .backups = pingpong_backups,
     .side = &pingpong_side_ops,
-    .instances = pingpong_instances,
 };

@@ -8,7 +8,6 @@
 #include "measure/instrument/sample_file.h"
 #include "measure/kernels/rate.h"
 #include "measure/kernels/sample.h"
-#include "measure/transports/transport_list.h"
 
 #define FIELD(f) offsetof(struct rate_settings, f)
 
@@ -66,12 +65,6 @@ static const struct kernel_series rate_series[] = {
     {.name = "pace_ns", .label = "t_pace", .column = "t_subm", .minus = "t_due", .among = "t_subm"},
     {.name = NULL},
 };
-
-#define LOOPS(t)    extern const struct kernel_loops rate_loops_##t;
-#define INSTANCE(t) {#t, &rate_loops_##t},
-EVERY_TRANSPORT(LOOPS)
-
-static const struct kernel_instance rate_instances[] = {EVERY_TRANSPORT(INSTANCE){NULL, NULL}};
 
 static const struct kernel_thread rate_threads[] = {
     [RATE_SOURCE] = {.name = "source", .side = ROLE_SOURCE},
@@ -251,5 +244,4 @@ const struct kernel_ops rate_kernel = {
     .check = rate_check,
     .rules = rate_rules,
     .side = &rate_side,
-    .instances = rate_instances,
 };

@@ -46,10 +46,7 @@ static const struct kernel_series register_series[] = {
     {.name = NULL},
 };
 
-extern const struct kernel_loops register_loops_verbs, register_loops_shmem;
-
-static const struct kernel_instance register_instances[] = {
-    {"verbs", &register_loops_verbs}, {"shmem", &register_loops_shmem}, {NULL, NULL}};
+static const char *const register_transports[] = {"verbs", "shmem", NULL};
 
 static const struct kernel_thread register_threads[] = {
     [REGISTER_SOURCE] = {.name = "source", .side = ROLE_SOURCE},
@@ -231,5 +228,5 @@ const struct kernel_ops register_kernel = {
     .check = register_check,
     .rules = register_rules,
     .side = &register_side_ops,
-    .instances = register_instances,
+    .transports = register_transports,
 };

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "measure/transports/transport_list.h"
-
 #define FIELD(f) offsetof(struct stream_settings, f)
 
 static const struct opt stream_options[] = {
@@ -49,12 +47,6 @@ static const struct kernel_series stream_series[] = {
      .with = "both"},
     {.name = NULL},
 };
-
-#define LOOPS(t)    extern const struct kernel_loops stream_loops_##t;
-#define INSTANCE(t) {#t, &stream_loops_##t},
-EVERY_TRANSPORT(LOOPS)
-
-static const struct kernel_instance stream_instances[] = {EVERY_TRANSPORT(INSTANCE){NULL, NULL}};
 
 static const struct kernel_thread stream_threads[] = {
     [STREAM_SOURCE] = {.name = "source", .side = ROLE_SOURCE},
@@ -161,5 +153,4 @@ const struct kernel_ops stream_kernel = {
     .plan = stream_plan,
     .demand = stream_demand,
     .check = stream_check,
-    .instances = stream_instances,
 };

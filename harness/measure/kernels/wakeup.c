@@ -274,7 +274,7 @@ static int wakeup_sink(struct worker *w)
 static const struct kernel_loops wakeup_loops = {
     .loop = {[WAKEUP_WAKER] = wakeup_waker, [WAKEUP_SOURCE] = wakeup_source, [WAKEUP_SINK] = wakeup_sink}};
 
-static const struct kernel_instance wakeup_instances[] = {{"none", &wakeup_loops}, {NULL, NULL}};
+static const char *const wakeup_transports[] = {"none", NULL};
 
 extern const struct kernel_ops wakeup_kernel;
 const struct kernel_ops wakeup_kernel = {
@@ -289,5 +289,6 @@ const struct kernel_ops wakeup_kernel = {
     .plan = wakeup_plan,
     .demand = wakeup_demand,
     .side = &wakeup_side_ops,
-    .instances = wakeup_instances,
+    .transports = wakeup_transports,
+    .loops = &wakeup_loops,
 };

@@ -106,8 +106,8 @@ static bool choose_parts(struct choice *c, struct part *p)
 		spec_complain_unknown(c->d, kernel.line, kernel.column, "kernel", kernel.text,
 				      suggest_kernel(kernel.text));
 	/* A kernel that runs over one transport only needs none to be named. */
-	if (!transport.text && p->kernel && !p->kernel->instances[1].transport)
-		p->transport = transport_find(p->kernel->instances[0].transport);
+	if (!transport.text && p->kernel && p->kernel->transports && !p->kernel->transports[1])
+		p->transport = transport_find(p->kernel->transports[0]);
 	else if (!transport.text)
 		diag_add(c->d, transport.line, transport.column, "no 'transport' is given here or under 'settings'");
 	else if (!(p->transport = transport_find(transport.text)))

@@ -141,6 +141,22 @@ int frames_sleep_to_receive(struct frames *f, int fd, int may_sleep)
 	return errno == EINTR ? -EINTR : frames_note(f, -errno, "wait for messages", NULL);
 }
 
+void *frames_send_buffer(struct transport *transport, uint32_t seq)
+{
+	(void)seq;
+	return ((struct framed *)transport)->frames.out + FRAMES_NUMBER;
+}
+
+int frames_poll_posted(struct transport *transport, uint32_t *seq)
+{
+	return frames_poll_send(&((struct framed *)transport)->frames, seq);
+}
+
+const void *frames_recv_buffer(struct transport *transport)
+{
+	return ((struct framed *)transport)->frames.in + FRAMES_NUMBER;
+}
+
 /* --- slots --- */
 
 uint32_t frames_slots(const struct transport_config *config)

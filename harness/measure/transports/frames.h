@@ -10,9 +10,8 @@
  * A message is complete when post returns, because the library or the kernel has a copy. poll_send
  * returns the last one posted.
  *
- * FRAMES_HOT(name) defines the functions of the hot path that are common, for a transport whose
- * struct has a member `struct frames frames`; post, poll_recv and wait_recv remain to be written.
- * One thread posts and polls.
+ * FRAMES_HOT_OPS are the functions of the hot path that are common; post, poll_recv and wait_recv
+ * remain to be written. One thread posts and polls.
  */
 #ifndef KBLAT_TRANSPORTS_FRAMES_H
 #define KBLAT_TRANSPORTS_FRAMES_H
@@ -179,12 +178,18 @@ static inline int frames_take_number(struct frames *f, uint32_t *seq)
 		return 0;                                                                                              \
 	}
 
-#define FRAMES_HOT(name)                                                                                               \
-	FRAMES_CLOCK(name)                                                                                             \
-	FRAMES_BUFFERS(name)                                                                                           \
-	static inline int name##_poll_send(struct name *t, uint32_t *seq)                                              \
-	{                                                                                                              \
-		return frames_poll_send(&t->frames, seq);                                                              \
-	}
+/* For transport_ops, of a transport whose struct begins as struct framed does: the message to send is in `out`, the one
+ * received last in `in`. */
+#define FRAMES_HOT_OPS                                                                                                 \
+	.send_buffer = frames_send_buffer, .poll_send = frames_poll_posted, .recv_buffer = frames_recv_buffer
+
+struct framed {
+	struct transport base;
+	struct frames frames;
+};
+
+void *frames_send_buffer(struct transport *transport, uint32_t seq);
+int frames_poll_posted(struct transport *transport, uint32_t *seq);
+const void *frames_recv_buffer(struct transport *transport);
 
 #endif

@@ -113,8 +113,7 @@ static void name_endpoint(struct messaging *m, const char *name, char *wanted, s
 	snprintf(wanted, size, IPC_SCHEME "%s", m->path);
 }
 
-static int listen_somewhere(struct messaging_transport *t, const struct messaging_library *library,
-			    const struct transport_config *config, struct err *e)
+static int listen_somewhere(struct messaging_transport *t, const struct transport_config *config, struct err *e)
 {
 	struct messaging *m = &t->messaging;
 	char wanted[sizeof(m->endpoint)];
@@ -127,7 +126,7 @@ static int listen_somewhere(struct messaging_transport *t, const struct messagin
 
 	mode_t old = umask(077); /* a Unix socket that only this user may access */
 
-	rc = library->listen(t, wanted, m->endpoint, sizeof(m->endpoint));
+	rc = m->library->listen(t, wanted, m->endpoint, sizeof(m->endpoint));
 	umask(old);
 	if (rc)
 		return complain_listen(m, rc, e);
@@ -161,6 +160,7 @@ int messaging_open(const struct transport_ops *ops, const struct messaging_libra
 	int rc;
 
 	t->base.ops = ops;
+	t->messaging.library = library;
 	t->messaging.settings = *(const struct messaging_settings *)settings;
 	snprintf(t->messaging.object, sizeof(t->messaging.object), "%s", ops->name);
 	rc = frames_open(&t->frames, &t->base, config, e);
@@ -174,9 +174,9 @@ int messaging_open(const struct transport_ops *ops, const struct messaging_libra
 		rc = library->make(t, e);
 	}
 	if (!rc)
-		rc = listen_somewhere(t, library, config, e);
+		rc = listen_somewhere(t, config, e);
 	if (rc) {
-		messaging_close(library, &t->base);
+		messaging_close(&t->base);
 		return rc;
 	}
 	*address = messaging_describe(&t->messaging);
@@ -184,12 +184,12 @@ int messaging_open(const struct transport_ops *ops, const struct messaging_libra
 	return 0;
 }
 
-void messaging_close(const struct messaging_library *library, struct transport *transport)
+void messaging_close(struct transport *transport)
 {
 	struct messaging_transport *t = (struct messaging_transport *)transport;
 
 	if (t->messaging.is_made)
-		library->unmake(t);
+		t->messaging.library->unmake(t);
 	if (*t->messaging.path)
 		unlink(t->messaging.path);
 	frames_close(&t->frames);
@@ -206,8 +206,9 @@ static bool is_endpoint(const struct messaging *m, const char *text)
 	       !strchr(text + strlen(begin), '/');
 }
 
-static int send_greeting(struct messaging_transport *t, const struct messaging_library *library, bool *sent)
+static int send_greeting(struct messaging_transport *t, bool *sent)
 {
+	const struct messaging_library *library = t->messaging.library;
 	const struct token *token = &t->messaging.peer_token;
 	int rc = library->has_peer(t) ? library->send(t, token->bytes, sizeof(token->bytes)) : -EAGAIN;
 
@@ -215,10 +216,10 @@ static int send_greeting(struct messaging_transport *t, const struct messaging_l
 	return rc == -EAGAIN ? 0 : rc;
 }
 
-static int receive_greeting(struct messaging_transport *t, const struct messaging_library *library, bool *received)
+static int receive_greeting(struct messaging_transport *t, bool *received)
 {
 	unsigned char greeting[TOKEN_BYTES];
-	int n = library->receive(t, greeting, sizeof(greeting));
+	int n = t->messaging.library->receive(t, greeting, sizeof(greeting));
 
 	if (n == -EAGAIN || n == -EINTR)
 		return 0;
@@ -228,8 +229,9 @@ static int receive_greeting(struct messaging_transport *t, const struct messagin
 	return *received ? 0 : -EPERM;
 }
 
-static int meet(struct messaging_transport *t, const struct messaging_library *library)
+static int meet(struct messaging_transport *t)
 {
+	const struct messaging_library *library = t->messaging.library;
 	const struct timespec moment = {0, 1000000};
 	const int64_t deadline_ms = monotonic_ms() + TOKEN_PATIENCE_MS;
 	const bool pair = t->messaging.settings.pattern == MESSAGING_PAIR;
@@ -240,9 +242,9 @@ static int meet(struct messaging_transport *t, const struct messaging_library *l
 		if (library->admit)
 			library->admit(t);
 		if (!sent)
-			rc = send_greeting(t, library, &sent);
+			rc = send_greeting(t, &sent);
 		if (!rc && !received)
-			rc = receive_greeting(t, library, &received);
+			rc = receive_greeting(t, &received);
 		if (!rc && monotonic_ms() > deadline_ms)
 			rc = -ETIMEDOUT;
 		if (rc)
@@ -253,10 +255,9 @@ static int meet(struct messaging_transport *t, const struct messaging_library *l
 	return 0;
 }
 
-static int complain_connect(struct messaging_transport *t, const struct messaging_library *library, int rc,
-			    struct err *e)
+static int complain_connect(struct messaging_transport *t, int rc, struct err *e)
 {
-	const int64_t ended = library->count_ended(t);
+	const int64_t ended = t->messaging.library->count_ended(t);
 	char cause[128], others[160] = "";
 
 	if (rc == -EPERM)
@@ -271,8 +272,7 @@ static int complain_connect(struct messaging_transport *t, const struct messagin
 	return err_set(e, rc, STATUS_FAILED, t->messaging.object, "connect to the other side", "%s%s", cause, others);
 }
 
-int messaging_connect(const struct messaging_library *library, struct transport *transport, const json_t *peer,
-		      struct err *e)
+int messaging_connect(struct transport *transport, const json_t *peer, struct err *e)
 {
 	struct messaging_transport *t = (struct messaging_transport *)transport;
 	struct messaging *m = &t->messaging;
@@ -286,13 +286,68 @@ int messaging_connect(const struct messaging_library *library, struct transport 
 			       "has no valid endpoint and token");
 	if (dials) {
 		snprintf(m->object, sizeof(m->object), "%s to %s", t->base.ops->name, endpoint);
-		rc = library->dial(t, endpoint);
+		rc = m->library->dial(t, endpoint);
 	}
 	if (!rc)
-		rc = meet(t, library);
-	if (library->admit_no_more)
-		library->admit_no_more(t);
-	return rc ? complain_connect(t, library, rc, e) : 0;
+		rc = meet(t);
+	if (m->library->admit_no_more)
+		m->library->admit_no_more(t);
+	return rc ? complain_connect(t, rc, e) : 0;
+}
+
+/* --- the hot path --- */
+
+int messaging_post_try(struct transport *transport, uint32_t seq, bool signal)
+{
+	struct messaging_transport *t = (struct messaging_transport *)transport;
+	const struct messaging_library *library = t->messaging.library;
+	struct frames *f = &t->frames;
+	int rc;
+
+	(void)signal;
+	frames_put_number(f, seq);
+	rc = library->send(t, f->out, f->size);
+	if (rc == -EAGAIN || rc == -EINTR)
+		return 0;
+	if (frames_unlikely(rc))
+		return frames_note(f, rc, "send", library->error(-rc));
+	frames_posted(f, seq);
+	return 1;
+}
+
+int messaging_post(struct transport *transport, uint32_t seq, bool signal)
+{
+	uint32_t rounds = 0;
+	int rc;
+
+	while ((rc = messaging_post_try(transport, seq, signal)) == 0) {
+		rc = frames_wait_to_send(&((struct framed *)transport)->frames, -1, 0, &rounds);
+		if (rc)
+			return rc;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+int messaging_poll_recv(struct transport *transport, uint32_t *seq)
+{
+	struct messaging_transport *t = (struct messaging_transport *)transport;
+	struct frames *f = &t->frames;
+	const int n = t->messaging.library->receive(t, f->in, f->size);
+
+	if (n == -EAGAIN || n == -EINTR)
+		return 0;
+	if (frames_unlikely(n != (int)f->size))
+		return frames_note(f, n < 0 ? n : -EMSGSIZE, "receive",
+				   n < 0 ? NULL : "it does not belong to this run");
+	return frames_take_number(f, seq);
+}
+
+int messaging_wait_recv(struct transport *transport)
+{
+	struct messaging_transport *t = (struct messaging_transport *)transport;
+	const int rc = t->messaging.library->wait(t);
+
+	return rc && rc != -EINTR ? frames_note(&t->frames, rc, "wait for messages", NULL) : rc;
 }
 
 /* --- after connecting --- */
@@ -304,12 +359,13 @@ int messaging_prepare(struct transport *transport, struct err *e)
 	return 0;
 }
 
-json_t *messaging_counters(const struct messaging_library *library, struct transport *transport)
+json_t *messaging_counters(struct transport *transport)
 {
 	struct messaging_transport *t = (struct messaging_transport *)transport;
 	json_t *counters = frames_counters(&t->frames);
 
-	json_object_set_new(counters, "ended_connections", json_integer((json_int_t)library->count_ended(t)));
+	json_object_set_new(counters, "ended_connections",
+			    json_integer((json_int_t)t->messaging.library->count_ended(t)));
 	return counters;
 }
 

@@ -1,7 +1,6 @@
 /*
  * What the transports over message libraries (zeromq, nanomsg) have in common: settings, endpoints,
- * and how the two ends connect. The library's own functions are in a table, which is only used
- * while connecting.
+ * and how the two ends connect and pass messages. The library's own functions are in a table.
  *
  * pattern pubsub: the sender publishes on an endpoint on which it listens, and the other side
  * subscribes; for round trips both sides do both. Messages that the subscriber does not take in
@@ -36,7 +35,10 @@ struct messaging_settings {
 	bool nodelay;		/* nanomsg */
 };
 
+struct messaging_library;
+
 struct messaging {
+	const struct messaging_library *library;
 	enum role role;
 	bool sends, receives; /* messages of the point; the socket of a pair can always do both */
 	bool listens;
@@ -76,8 +78,9 @@ struct messaging_library {
 	/* -EAGAIN: not now. receive() returns the size of the message received. */
 	int (*send)(struct messaging_transport *t, const void *data, size_t size);
 	int (*receive)(struct messaging_transport *t, void *data, size_t size);
-	/* The number of connections that have ended so far. */
-	int64_t (*count_ended)(struct messaging_transport *t);
+	int (*wait)(struct messaging_transport *t);	       /* sleep until there may be a message */
+	const char *(*error)(int number);		       /* what an error number means */
+	int64_t (*count_ended)(struct messaging_transport *t); /* the number of connections that have ended so far */
 };
 
 #define MESSAGING_FIELD(f) offsetof(struct messaging_settings, f)
@@ -118,17 +121,28 @@ struct messaging_library {
 /* For transport_ops. */
 int messaging_check(const void *settings, const struct transport_config *config, char *why, size_t why_size);
 void messaging_traits(const void *settings, struct transport_traits *out);
-int messaging_failure(const struct transport *transport, struct err *e);
+int messaging_connect(struct transport *transport, const json_t *peer, struct err *e);
 int messaging_prepare(struct transport *transport, struct err *e);
+json_t *messaging_counters(struct transport *transport);
+int messaging_failure(const struct transport *transport, struct err *e);
+void messaging_close(struct transport *transport);
+int messaging_post(struct transport *transport, uint32_t seq, bool signal);
+int messaging_post_try(struct transport *transport, uint32_t seq, bool signal);
+int messaging_poll_recv(struct transport *transport, uint32_t *seq);
+int messaging_wait_recv(struct transport *transport);
 
-/* transport_ops.open for a struct of `size` bytes that begins with MESSAGING_TRANSPORT; the others likewise. */
+#define MESSAGING_OPS                                                                                                  \
+	.settings_size = sizeof(struct messaging_settings), .completes_in_post = true,                                 \
+	.poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE, .check = messaging_check,                 \
+	.traits = messaging_traits, .connect = messaging_connect, .prepare = messaging_prepare,                        \
+	.device_counters = messaging_counters, .failure = messaging_failure, .close = messaging_close, FRAMES_HOT_OPS, \
+	.post = messaging_post, .post_try = messaging_post_try, .poll_recv = messaging_poll_recv,                      \
+	.wait_recv = messaging_wait_recv
+
+/* transport_ops.open for a struct of `size` bytes that begins with MESSAGING_TRANSPORT. */
 int messaging_open(const struct transport_ops *ops, const struct messaging_library *library, size_t size,
 		   const struct transport_config *config, const void *settings, struct transport **out,
 		   json_t **address, struct err *e);
-int messaging_connect(const struct messaging_library *library, struct transport *transport, const json_t *peer,
-		      struct err *e);
-void messaging_close(const struct messaging_library *library, struct transport *transport);
-json_t *messaging_counters(const struct messaging_library *library, struct transport *transport);
 
 /* {"pattern", "local", …}: what both libraries report. New reference. */
 json_t *messaging_granted(const struct transport *transport);

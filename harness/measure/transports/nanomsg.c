@@ -1,18 +1,63 @@
 #include <arpa/inet.h>
-#include <nanomsg/pair.h>
-#include <nanomsg/pubsub.h>
-#include <nanomsg/tcp.h>
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/err.h"
-#include "measure/transports/nanomsg_hot.h"
-#include "measure/transports/nanomsg_settings.h"
+#include "common/opt.h"
+#include "measure/transports/loaded_library.h"
+#include "measure/transports/messaging.h"
+
+static const struct opt nanomsg_options[] = {
+    MESSAGING_OPTIONS,
+    {"nodelay", OPT_BOOL, MESSAGING_FIELD(nodelay), "yes", 0, 0, NULL,
+     "send immediately instead of waiting for more data (NN_TCP_NODELAY; the library's default is no)"},
+    {"sndbuf", OPT_BYTES, MESSAGING_FIELD(sndbuf), "128KiB", 1, 1 << 30, NULL,
+     "bytes that the library queues for sending (NN_SNDBUF)"},
+    {"rcvbuf", OPT_BYTES, MESSAGING_FIELD(rcvbuf), "128KiB", 1, 1 << 30, NULL,
+     "bytes that it queues for receiving (NN_RCVBUF)"},
+    {.name = NULL},
+};
+
+#ifdef ABSENT
+
+const struct transport_ops nanomsg_transport = {ABSENT_TRANSPORT, .name = "nanomsg", .options = nanomsg_options,
+						.settings_size = sizeof(struct messaging_settings)};
+
+#else
+
+#include <nanomsg/nn.h>
+#include <nanomsg/pair.h>
+#include <nanomsg/pubsub.h>
+#include <nanomsg/tcp.h>
 
 #define PORT_TRIES 16
 
-struct nn_functions nn;
+#define NN_FUNCTIONS(X)                                                                                                \
+	X(nn, socket)                                                                                                  \
+	X(nn, close)                                                                                                   \
+	X(nn, setsockopt)                                                                                              \
+	X(nn, getsockopt)                                                                                              \
+	X(nn, bind)                                                                                                    \
+	X(nn, connect)                                                                                                 \
+	X(nn, send)                                                                                                    \
+	X(nn, recv)                                                                                                    \
+	X(nn, poll)                                                                                                    \
+	X(nn, strerror)                                                                                                \
+	X(nn, get_statistic)
+
+static struct nn_functions {
+	NN_FUNCTIONS(LOADED_FIELD)
+} nn;
+
+struct nanomsg {
+	MESSAGING_TRANSPORT;
+	int out, in; /* sockets, -1: none; the same one for a pair */
+};
+
+extern const struct transport_ops nanomsg_transport;
 
 static const char *const function_names[] = {NN_FUNCTIONS(LOADED_NAME) NULL};
 
@@ -146,6 +191,18 @@ static int64_t nanomsg_count_ended(struct messaging_transport *transport)
 	return broken_of(t->out) + (t->in == t->out ? 0 : broken_of(t->in));
 }
 
+static int nanomsg_wait(struct messaging_transport *t)
+{
+	struct nn_pollfd item = {.fd = nanomsg_of(t)->in, .events = NN_POLLIN};
+
+	return nn.poll(&item, 1, -1) < 0 ? -errno : 0;
+}
+
+static const char *nanomsg_error(int number)
+{
+	return nn.strerror(number);
+}
+
 static const struct messaging_library library = {
     .make = nanomsg_make,
     .unmake = nanomsg_unmake,
@@ -154,37 +211,10 @@ static const struct messaging_library library = {
     .has_peer = nanomsg_has_peer,
     .send = nanomsg_send,
     .receive = nanomsg_receive,
+    .wait = nanomsg_wait,
+    .error = nanomsg_error,
     .count_ended = nanomsg_count_ended,
 };
-
-int nanomsg_post_later(struct nanomsg *t)
-{
-	return errno == EAGAIN || errno == EINTR ? 0 : frames_note(&t->frames, -errno, "send", nn.strerror(errno));
-}
-
-int nanomsg_post_again(struct nanomsg *t)
-{
-	struct frames *f = &t->frames;
-	uint32_t rounds = 0;
-
-	do {
-		int rc = nanomsg_post_later(t);
-
-		if (!rc)
-			rc = frames_wait_to_send(f, -1, 0, &rounds);
-		if (rc)
-			return rc;
-	} while (nn.send(t->out, f->out, f->size, NN_DONTWAIT) < 0);
-	return 0;
-}
-
-int nanomsg_recv_other(struct nanomsg *t, int n)
-{
-	if (n < 0 && errno == EINTR)
-		return 0;
-	return frames_note(&t->frames, n < 0 ? -errno : -EMSGSIZE, "receive",
-			   n < 0 ? NULL : "it does not belong to this run");
-}
 
 static int nanomsg_open(const struct transport_config *config, const void *settings, struct transport **out,
 			json_t **address, struct err *e)
@@ -194,21 +224,6 @@ static int nanomsg_open(const struct transport_config *config, const void *setti
 	return rc ? rc
 		  : messaging_open(&nanomsg_transport, &library, sizeof(struct nanomsg), config, settings, out, address,
 				   e);
-}
-
-static int nanomsg_connect(struct transport *transport, const json_t *peer, struct err *e)
-{
-	return messaging_connect(&library, transport, peer, e);
-}
-
-static void nanomsg_close(struct transport *transport)
-{
-	messaging_close(&library, transport);
-}
-
-static json_t *nanomsg_counters(struct transport *transport)
-{
-	return messaging_counters(&library, transport);
 }
 
 static json_t *nanomsg_granted(const struct transport *transport)
@@ -234,20 +249,13 @@ static json_t *nanomsg_granted(const struct transport *transport)
 }
 
 const struct transport_ops nanomsg_transport = {
+    MESSAGING_OPS,
     .name = "nanomsg",
     .summary = "nanomsg (libnanomsg): publish and subscribe, or a pair; over TCP or a Unix socket",
     .options = nanomsg_options,
-    .settings_size = nanomsg_settings_bytes,
-    .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 2500, .latency_ns = 30000, .sleeping_ns = 60000},
-    .completes_in_post = true,
-    .check = messaging_check,
-    .traits = messaging_traits,
     .open = nanomsg_open,
-    .connect = nanomsg_connect,
-    .prepare = messaging_prepare,
     .granted = nanomsg_granted,
-    .device_counters = nanomsg_counters,
-    .failure = messaging_failure,
-    .close = nanomsg_close,
 };
+
+#endif

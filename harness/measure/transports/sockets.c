@@ -436,7 +436,7 @@ int sockets_failure(const struct transport *transport, struct err *e)
 	return frames_failure(&t->frames, t->end.object, e);
 }
 
-/* --- the hot path's cold parts --- */
+/* --- the hot path --- */
 
 /* Is the socket's buffer or the device's queue temporarily full? */
 static bool is_full(int error)
@@ -451,20 +451,13 @@ static int note_send(struct frames *f)
 					     : "the other side has ended");
 }
 
-int sockets_try_rest(struct frames *f, ssize_t sent)
-{
-	if (sent < 0)
-		return is_full(errno) ? 0 : note_send(f);
-	f->part += (size_t)sent;
-	return 0;
-}
-
-int sockets_send_rest(struct socket_end *s, struct frames *f, ssize_t sent)
+/* Cold: send() returned `sent`: send the rest of the message. 0, -EINTR (stop), or the recorded error. */
+static int send_rest(struct socket_end *s, struct frames *f, ssize_t sent, size_t size)
 {
 	size_t done = sent > 0 ? (size_t)sent : 0;
 	uint32_t rounds = 0;
 
-	while (done < f->size) {
+	while (done < size) {
 		if (sent < 0) {
 			if (!is_full(errno))
 				return note_send(f);
@@ -475,7 +468,7 @@ int sockets_send_rest(struct socket_end *s, struct frames *f, ssize_t sent)
 			if (rc)
 				return rc;
 		}
-		sent = send(s->fd, f->out + done, f->size - done, MSG_DONTWAIT | MSG_NOSIGNAL);
+		sent = send(s->fd, f->out + done, size - done, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (sent > 0)
 			done += (size_t)sent;
 	}
@@ -501,11 +494,68 @@ int sockets_finish_part(struct socket_end *s, struct frames *f, struct err *e)
 	return 0;
 }
 
-int sockets_wait(struct socket_end *s, struct frames *f)
+static int post_bytes(struct socket_transport *t, uint32_t seq, size_t size)
 {
+	struct frames *f = &t->frames;
+	ssize_t n;
+	int rc;
+
+	frames_put_number(f, seq);
+	n = send(t->end.fd, f->out, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+	rc = frames_unlikely(n != (ssize_t)size) ? send_rest(&t->end, f, n, size) : 0;
+	if (!rc)
+		frames_posted(f, seq);
+	return rc;
+}
+
+int sockets_post(struct transport *transport, uint32_t seq, bool signal)
+{
+	struct socket_transport *t = (struct socket_transport *)transport;
+
+	(void)signal;
+	return post_bytes(t, seq, t->frames.size);
+}
+
+int sockets_post_number(struct transport *transport, uint32_t seq, bool signal)
+{
+	(void)signal;
+	return post_bytes((struct socket_transport *)transport, seq, FRAMES_NUMBER);
+}
+
+int sockets_post_try(struct transport *transport, uint32_t seq, bool signal)
+{
+	struct socket_transport *t = (struct socket_transport *)transport;
+	struct frames *f = &t->frames;
+	const size_t left = f->size - f->part;
+	ssize_t n;
+
+	(void)signal;
+	if (!f->part)
+		frames_put_number(f, seq);
+	n = send(t->end.fd, f->out + f->part, left, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (n < 0)
+		return is_full(errno) ? 0 : note_send(f);
+	f->part += (size_t)n;
+	if (f->part < f->size)
+		return 0;
+	f->part = 0;
+	frames_posted(f, seq);
+	return 1;
+}
+
+void sockets_take_stages(struct transport *transport)
+{
+	struct socket_transport *t = (struct socket_transport *)transport;
+
+	stages_take(&t->stages, t->end.fd);
+}
+
+int sockets_wait_recv(struct transport *transport)
+{
+	struct socket_transport *t = (struct socket_transport *)transport;
 	struct epoll_event event;
 
-	if (epoll_wait(s->epoll_fd, &event, 1, s->wait_ms) >= 0)
+	if (epoll_wait(t->end.epoll_fd, &event, 1, t->end.wait_ms) >= 0)
 		return 0;
-	return errno == EINTR ? -EINTR : frames_note(f, -errno, "wait for messages", NULL);
+	return errno == EINTR ? -EINTR : frames_note(&t->frames, -errno, "wait for messages", NULL);
 }

@@ -15,6 +15,8 @@
 #include "measure/transports/stages.h"
 #include "measure/transports/token.h"
 
+#define UDP_SIZE_MAX 65507 /* 2^16 - 1 minus the headers of IPv4 and UDP */
+
 enum socket_bypass { BYPASS_NO, BYPASS_EXPECTED };
 
 struct socket_settings {
@@ -160,69 +162,24 @@ bool socket_group_is(const char *group);
 bool sockets_parse(const char *text, uint16_t port, struct socket_address *a);
 void sockets_name(struct socket_address *a);
 
-/* --- the hot path --- */
-
-/* Cold: send() returned `sent`: send the rest of the message. 0, -EINTR (stop), or the recorded error. */
-int sockets_send_rest(struct socket_end *s, struct frames *f, ssize_t sent);
-
-static inline int sockets_post(struct socket_end *s, struct frames *f, uint32_t seq)
-{
-	frames_put_number(f, seq);
-	ssize_t n = send(s->fd, f->out, f->size, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-	if (frames_unlikely(n != (ssize_t)f->size)) {
-		int rc = sockets_send_rest(s, f, n);
-
-		if (rc)
-			return rc;
-	}
-	frames_posted(f, seq);
-	return 0;
-}
-
-/* Post a datagram that consists of the number alone. */
-static inline int sockets_post_number(struct socket_end *s, struct frames *f, uint32_t seq)
-{
-	const size_t whole = f->size;
-	int rc;
-
-	f->size = FRAMES_NUMBER;
-	rc = sockets_post(s, f, seq);
-	f->size = whole;
-	return rc;
-}
-
-/* Between repetitions: send the rest of a message that was being sent when the last repetition was
- * stopped, so that the next message begins where the other side expects one. Takes at most 10 s. */
-int sockets_finish_part(struct socket_end *s, struct frames *f, struct err *e);
-
-/* Cold: send() returned `sent` for the rest of a message. Returns the same as sockets_post_try(). */
-int sockets_try_rest(struct frames *f, ssize_t sent);
-
-/* Like sockets_post(), but never waits: 1; 0 if not everything could be sent (to be called again
- * with the same number); or the recorded error. */
-static inline int sockets_post_try(struct socket_end *s, struct frames *f, uint32_t seq)
-{
-	const size_t left = f->size - f->part;
-
-	if (!f->part)
-		frames_put_number(f, seq);
-	ssize_t n = send(s->fd, f->out + f->part, left, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-	if (frames_unlikely(n != (ssize_t)left))
-		return sockets_try_rest(f, n);
-	f->part = 0;
-	frames_posted(f, seq);
-	return 1;
-}
-
 /* sockets_ready(), and the stages' stamps of the sink's socket. */
 int sockets_connected(struct socket_transport *t, bool is_stream, struct err *e);
 
 /* Between repetitions, with the stages' stamps: the next message is the first. */
 int sockets_prepare_stages(struct socket_transport *t, bool is_stream, struct err *e);
 
-/* Sleep until there is something to receive, or for wait_limit. 0, -EINTR, or the recorded error. */
-int sockets_wait(struct socket_end *s, struct frames *f);
+/* Between repetitions: send the rest of a message that was being sent when the last repetition was
+ * stopped, so that the next message begins where the other side expects one. Takes at most 10 s. */
+int sockets_finish_part(struct socket_end *s, struct frames *f, struct err *e);
+
+/* The hot path, as far as it is the same. sockets_post_number() posts a datagram that consists of the number alone;
+ * sockets_wait_recv() sleeps for at most wait_limit. */
+int sockets_post(struct transport *transport, uint32_t seq, bool signal);
+int sockets_post_number(struct transport *transport, uint32_t seq, bool signal);
+int sockets_post_try(struct transport *transport, uint32_t seq, bool signal);
+void sockets_take_stages(struct transport *transport);
+int sockets_wait_recv(struct transport *transport);
+
+#define SOCKET_HOT_OPS FRAMES_HOT_OPS, .take_stages = sockets_take_stages, .wait_recv = sockets_wait_recv
 
 #endif

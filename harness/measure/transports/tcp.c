@@ -1,8 +1,20 @@
+/*
+ * A TCP connection. The stream is divided into messages by their fixed size. Busy: repeated
+ * non-blocking recv(2); event: epoll_wait(2), then recv(2).
+ */
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
 #include "common/err.h"
-#include "measure/transports/tcp_hot.h"
+#include "measure/transports/sockets.h"
+
+struct tcp {
+	SOCKET_TRANSPORT;
+	size_t got; /* bytes of the next message received so far */
+};
+
+extern const struct transport_ops tcp_transport;
 
 static const struct opt tcp_options[] = {
     SOCKET_OPTIONS,
@@ -12,7 +24,10 @@ static const struct opt tcp_options[] = {
     {.name = NULL},
 };
 
-int tcp_recv_part(struct tcp *t, ssize_t n)
+/* --- the hot path --- */
+
+/* recv() returned `n`, which is not the size of the rest of a message. */
+static int tcp_recv_part(struct tcp *t, ssize_t n)
 {
 	if (n > 0) {
 		t->got += (size_t)n;
@@ -22,6 +37,35 @@ int tcp_recv_part(struct tcp *t, ssize_t n)
 		return 0;
 	return frames_note(&t->frames, n ? -errno : -ECONNRESET, "receive", "the other side has ended");
 }
+
+/* One system call has read the rest of one message, and nothing of the next one. */
+static int tcp_take(struct tcp *t, ssize_t n, size_t rest, uint32_t *seq)
+{
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (frames_unlikely(n != (ssize_t)rest))
+		return tcp_recv_part(t, n);
+	t->got = 0;
+	return frames_take_number(&t->frames, seq);
+}
+
+static int tcp_poll_recv(struct transport *transport, uint32_t *seq)
+{
+	struct tcp *t = (struct tcp *)transport;
+	const size_t rest = t->frames.size - t->got;
+
+	return tcp_take(t, recv(t->end.fd, t->frames.in + t->got, rest, MSG_DONTWAIT), rest, seq);
+}
+
+static int tcp_poll_recv_stamped(struct transport *transport, uint32_t *seq, uint64_t *stamp)
+{
+	struct tcp *t = (struct tcp *)transport;
+	const size_t rest = t->frames.size - t->got;
+
+	return tcp_take(t, stages_recv(t->end.fd, t->frames.in + t->got, rest, MSG_DONTWAIT, stamp), rest, seq);
+}
+
+/* --- the control path --- */
 
 static void tcp_traits(const void *settings, struct transport_traits *out)
 {
@@ -90,4 +134,9 @@ const struct transport_ops tcp_transport = {
     .device_counters = sockets_device_counters,
     .failure = sockets_failure,
     .close = sockets_close,
+    SOCKET_HOT_OPS,
+    .post = sockets_post,
+    .post_try = sockets_post_try,
+    .poll_recv = tcp_poll_recv,
+    .poll_recv_stamped = tcp_poll_recv_stamped,
 };

@@ -4,8 +4,10 @@
  * Control path: `struct transport_ops`, a table of functions that one thread calls at set-up, between repetitions and at
  * the end.
  *
- * Hot path: static inline functions in transports/<name>_hot.h, from which every kernel is instantiated at compile
- * time (harness/measure/kernels/). Their names begin with <name>_, and their first parameter is `struct <name> *t`:
+ * Hot path: functions that the kernels' loops call (harness/measure/kernels/). They are members of the same table, which
+ * one instance of each loop calls. Or, of a transport that is inlined (transport_list.h), they are static inline functions
+ * in transports/<name>_hot.h, for which every loop is compiled; then their names begin with <name>_, their first parameter
+ * is `struct <name> *t`, and a macro says which of the optional ones there are:
  *
  *   int64_t begin()               stamp before an operation    } from the tick counter; the scripted transport has
  *   int64_t end()                 stamp after one              } its own clock
@@ -52,7 +54,8 @@
  * has kept the details, which ops->failure() reports. TRANSPORT_POLL_IS_A_LOAD is defined if poll_recv() without a
  * message only loads a cache line that the other side writes. TRANSPORT_POST_IS_A_SYSCALL is defined if a post takes so
  * long that specialising the loops would gain nothing. A wait must not sleep if there is a message already: the first
- * call may only arm the event and return, so the caller polls between two waits.
+ * call may only arm the event and return, so the caller polls between two waits. In a table, release and wait_send may be
+ * NULL if there is nothing to do; begin, end and pause are always those of the tick counter.
  */
 #ifndef KBLAT_TRANSPORTS_TRANSPORT_H
 #define KBLAT_TRANSPORTS_TRANSPORT_H
@@ -186,6 +189,7 @@ struct transport_ops {
 	bool shares_files; /* files that one thread opens or closes are used by others: the library has its own, or
 				      connections come while a thread measures */
 	struct transport_typical typical;
+	const char *missing; /* the library without which it was built; NULL: none */
 
 	/* Checks for contradictions between its settings, and between them and what the kernel requires. It is called
 	 * before anything starts and accesses no device. `why` names both settings. 0 or -EINVAL. NULL: there is
@@ -247,7 +251,32 @@ struct transport_ops {
 	int (*device_failure)(struct transport *t, struct err *e);
 
 	void (*close)(struct transport *t);
+
+	/* The hot path (above). */
+	void *(*send_buffer)(struct transport *t, uint32_t seq);
+	int (*post)(struct transport *t, uint32_t seq, bool signal);
+	int (*post_try)(struct transport *t, uint32_t seq, bool signal);
+	int (*post_empty)(struct transport *t, uint32_t seq, bool signal);
+	void (*take_stages)(struct transport *t);
+	int (*poll_send)(struct transport *t, uint32_t *seq);
+	int (*poll_recv)(struct transport *t, uint32_t *seq);
+	int (*poll_recv_stamped)(struct transport *t, uint32_t *seq, uint64_t *stamp);
+	const void *(*recv_buffer)(struct transport *t);
+	int (*release)(struct transport *t);
+	int (*wait_send)(struct transport *t);
+	int (*wait_recv)(struct transport *t);
 };
+
+/*
+ * Of a transport whose library was missing when kblat was built (common/features): its file is compiled with ABSENT, the
+ * library's name, and its table consists of this, its name and its settings. No point runs over it.
+ */
+#define ABSENT_TRANSPORT                                                                                               \
+	.summary = "not in this build, as " ABSENT " was missing (see the features)", .missing = ABSENT,               \
+	.poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,                                           \
+	.typical = {.post_ns = 1, .latency_ns = 1, .sleeping_ns = 1}, .answers_differ = true, .open = transport_absent
+int transport_absent(const struct transport_config *config, const void *settings, struct transport **out,
+		     json_t **address, struct err *e);
 
 struct transport {
 	const struct transport_ops *ops;

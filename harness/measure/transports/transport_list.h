@@ -1,8 +1,10 @@
 /*
- * Every transport, in the order in which they are listed: X(name) stands for name_transport, its
- * table, and measure/transports/name_hot.h, its hot path, for which each kernel's loops are compiled
- * (<kernel>_loops_name). The Makefile reads this list, too. To add a transport, add its files and
- * its row here.
+ * Every transport, in the order in which they are listed: X(name) stands for name_transport, its table in
+ * measure/transports/name.c. To add a transport, add its file and its row here.
+ *
+ * Where a post costs a call of a library or of the operating system's kernel, one instance of each kernel's loops calls
+ * the functions of the table. Where calls would be seen in what is measured, a transport is inlined: it has a row below,
+ * too, X(k, name), and its hot path is in measure/transports/name_hot.h, for which each kernel's loops are compiled.
  *
  * A library that a transport loads when it is opened has a row of its own: X(transport, file, Debian's package with it,
  * Fedora's). `kblat --version` and the check of debian/control (tests/lint-structure) read it. Its headers, without which
@@ -13,6 +15,8 @@
 
 #define EVERY_TRANSPORT(X)                                                                                             \
 	X(verbs) X(shmem) X(tcp) X(udp) X(uring) X(xdp) X(zeromq) X(nanomsg) X(ucx) X(fabric) X(scripted)
+
+#define EVERY_INLINED(X, k) X(k, verbs) X(k, shmem) X(k, xdp) X(k, ucx) X(k, fabric) X(k, scripted)
 
 #define EVERY_LOADED_LIBRARY(X)                                                                                        \
 	X(zeromq, "libzmq.so.5", "libzmq5", "zeromq")                                                                  \

@@ -1,4 +1,10 @@
+/*
+ * UDP datagrams between two connected sockets, one per message. Losses are counted: if the receive
+ * buffer is too small for a burst, the rest of the burst is lost. Busy: repeated non-blocking
+ * recv(2); event: epoll_wait(2), then recv(2).
+ */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
@@ -7,7 +13,29 @@
 
 #include "common/err.h"
 #include "common/text.h"
-#include "measure/transports/udp_hot.h"
+#include "measure/transports/sockets.h"
+
+#define RECEIVERS_MAX 64
+
+/* One of several sockets of the sink that get every message. */
+struct udp_receiver {
+	int fd;
+	uint32_t last; /* the message that it has received last */
+};
+
+struct udp {
+	SOCKET_TRANSPORT;
+	bool acknowledges; /* datagrams that consist of a number alone are received, too */
+	uint32_t copies;   /* the source: datagrams of a message, of which each goes to its own address; 0: just one */
+	uint32_t count, next; /* the sink: receivers; 0: the socket itself. The first that lacks the newest message */
+	uint32_t newest;
+	int64_t receivers;
+	struct socket_address group; /* size 0: none */
+	struct socket_address target[RECEIVERS_MAX];
+	struct udp_receiver receiver[RECEIVERS_MAX];
+};
+
+extern const struct transport_ops udp_transport;
 
 static const struct opt udp_options[] = {
     SOCKET_OPTIONS,
@@ -21,7 +49,7 @@ static const struct opt udp_options[] = {
 
 /* The sockets are connected, so all datagrams come from the other side. A greeting may arrive
  * twice, and late. */
-int udp_recv_other(struct udp *t, ssize_t n, uint32_t *seq)
+static int udp_recv_other(struct udp *t, ssize_t n, uint32_t *seq)
 {
 	if (n < 0 && errno == EINTR)
 		return 0;
@@ -182,7 +210,7 @@ static int send_copy(struct udp *t, const struct socket_address *to)
 	return 0;
 }
 
-int udp_post_copies(struct udp *t, uint32_t seq)
+static int udp_post_copies(struct udp *t, uint32_t seq)
 {
 	frames_put_number(&t->frames, seq);
 	for (uint32_t i = 0; i < t->copies; i++) {
@@ -197,7 +225,7 @@ int udp_post_copies(struct udp *t, uint32_t seq)
 
 /* They are looked at one after the other. A message that was lost on the way to one of them never arrives; the next one
  * begins with the first receiver again. */
-int udp_poll_receivers(struct udp *t, uint32_t *seq)
+static int udp_poll_receivers(struct udp *t, uint32_t *seq)
 {
 	struct udp_receiver *r = &t->receiver[t->next];
 	ssize_t n = recv(r->fd, t->frames.in, t->frames.size, MSG_DONTWAIT | MSG_TRUNC);
@@ -218,6 +246,43 @@ int udp_poll_receivers(struct udp *t, uint32_t *seq)
 	t->next = 0;
 	return 1;
 }
+
+/* --- the hot path --- */
+
+static int udp_post(struct transport *transport, uint32_t seq, bool signal)
+{
+	struct udp *t = (struct udp *)transport;
+
+	return frames_unlikely(t->copies > 0) ? udp_post_copies(t, seq) : sockets_post(transport, seq, signal);
+}
+
+/* recv() returned `n`. MSG_TRUNC: the datagram's own size, even if it is larger. */
+static int udp_take(struct udp *t, ssize_t n, uint32_t *seq)
+{
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (frames_unlikely(n != (ssize_t)t->frames.size))
+		return udp_recv_other(t, n, seq);
+	return frames_take_number(&t->frames, seq);
+}
+
+static int udp_poll_recv(struct transport *transport, uint32_t *seq)
+{
+	struct udp *t = (struct udp *)transport;
+
+	if (frames_unlikely(t->count > 0))
+		return udp_poll_receivers(t, seq);
+	return udp_take(t, recv(t->end.fd, t->frames.in, t->frames.size, MSG_DONTWAIT | MSG_TRUNC), seq);
+}
+
+static int udp_poll_recv_stamped(struct transport *transport, uint32_t *seq, uint64_t *stamp)
+{
+	struct udp *t = (struct udp *)transport;
+
+	return udp_take(t, stages_recv(t->end.fd, t->frames.in, t->frames.size, MSG_DONTWAIT | MSG_TRUNC, stamp), seq);
+}
+
+/* --- the control path --- */
 
 static void udp_drain(struct udp *t, int fd)
 {
@@ -344,4 +409,10 @@ const struct transport_ops udp_transport = {
     .device_counters = sockets_device_counters,
     .failure = sockets_failure,
     .close = udp_close,
+    SOCKET_HOT_OPS,
+    .post = udp_post,
+    .post_try = sockets_post_try,
+    .post_empty = sockets_post_number,
+    .poll_recv = udp_poll_recv,
+    .poll_recv_stamped = udp_poll_recv_stamped,
 };

@@ -1,5 +1,14 @@
-#include "measure/transports/uring_hot.h"
-
+/*
+ * Sockets by io_uring. What arrives is in buffers that the kernel chose or was given (multishot, plain): over udp each
+ * holds one datagram; over tcp, messages are cut out of them. A message is sent from a slot of its own, which is free
+ * again when the kernel has reported it complete. The result of a message is awaited before the next one is submitted,
+ * because the kernel may otherwise send what is short later than what follows it.
+ *
+ * A ring belongs to the thread that submits first, and is made anew for each repetition. Busy: each poll is a request
+ * that only takes what is there, because a request that waits in the kernel has to be woken up, which costs more than
+ * receiving; with multishot and sqpoll, a load of the completion ring, and a system call when the kernel says that it has
+ * work to do. Event: io_uring_enter(2). One thread posts and polls.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -12,8 +21,51 @@
 
 #include "common/err.h"
 #include "common/monotonic.h"
+#include "common/opt.h"
 #include "common/or_abort.h"
-#include "measure/transports/udp_hot.h"
+#include "measure/transports/sockets.h"
+
+/* --- settings --- */
+
+enum uring_over { URING_UDP, URING_TCP };
+
+struct uring_settings {
+	struct socket_settings socket; /* first, for sockets_open() */
+	int over;		       /* enum uring_over */
+	bool multishot, sqpoll, registered, zerocopy;
+	int64_t napi;
+};
+
+static const char *const uring_overs[] = {[URING_UDP] = "udp", [URING_TCP] = "tcp", NULL};
+
+static const struct opt uring_options[] = {
+    {"over", OPT_ENUM, offsetof(struct uring_settings, over), "udp", 0, 0, uring_overs,
+     "UDP datagrams, or a TCP connection"},
+    {"multishot", OPT_BOOL, offsetof(struct uring_settings, multishot), "no", 0, 0, NULL,
+     "one request receives all messages, into buffers that the kernel chooses (IORING_RECV_MULTISHOT)"},
+    {"sqpoll", OPT_BOOL, offsetof(struct uring_settings, sqpoll), "no", 0, 0, NULL,
+     "a thread of the kernel submits and completes requests (IORING_SETUP_SQPOLL); it needs a CPU to itself"},
+    {"registered", OPT_BOOL, offsetof(struct uring_settings, registered), "no", 0, 0, NULL,
+     "send from, and unless multishot receive into, buffers that are registered with the kernel"},
+    {"zerocopy", OPT_BOOL, offsetof(struct uring_settings, zerocopy), "no", 0, 0, NULL,
+     "send without copying, where the device can (IORING_OP_SEND_ZC); complete means that the buffer is free again"},
+    {"napi", OPT_TIME, offsetof(struct uring_settings, napi), "0ns", 0, 1000000000, NULL,
+     "while it waits, the kernel polls the device's queue for so long (IORING_REGISTER_NAPI, in whole us; Linux 6.9); "
+     "0: not at all"},
+    SOCKET_OPTIONS,
+    {"nodelay", OPT_BOOL, SOCKET_FIELD(nodelay), "yes", 0, 0, NULL,
+     "over tcp, send immediately instead of waiting for more data (TCP_NODELAY)"},
+    {.name = NULL},
+};
+
+#ifdef ABSENT
+
+const struct transport_ops uring_transport = {ABSENT_TRANSPORT, .name = "uring", .options = uring_options,
+					      .settings_size = sizeof(struct uring_settings)};
+
+#else
+
+#include <liburing.h>
 
 #define ENTRIES	       16 /* at most one message, one request to receive and one to cancel are not yet submitted */
 #define BUFFERS_LEAST  8
@@ -26,11 +78,11 @@
 #define CANCELLED_MS   10000 /* for cancelled requests to end */
 
 /* Beside the number of a slot, in the data of a request. */
-#define RECEIVE (1ULL << 32)
-#define CANCEL	(1ULL << 33)
+#define RECEIVE	       (1ULL << 32)
+#define CANCEL	       (1ULL << 33)
 
 /* Linux 6.9; liburing 2.3 does not have it. */
-#define REGISTER_NAPI 27
+#define REGISTER_NAPI  27
 
 struct napi_request {
 	uint32_t busy_poll_us;
@@ -38,7 +90,57 @@ struct napi_request {
 	uint64_t reserved;
 };
 
-/* --- settings --- */
+#define URING_ALIGN 64 /* payloads begin on cache lines */
+
+/* A message that is being sent. */
+struct uring_slot {
+	uint32_t seq;
+	uint32_t length;  /* of the message */
+	uint32_t sent;	  /* bytes of it that the kernel has accepted */
+	uint32_t pending; /* completions that the kernel still owes */
+};
+
+/* What has arrived and has not been looked at. */
+struct uring_arrival {
+	int32_t size;
+	uint32_t buffer;
+};
+
+struct uring {
+	SOCKET_TRANSPORT;
+	struct uring_settings settings;
+	struct io_uring ring;
+	bool has_ring;
+	bool is_unsubmitted; /* a request waits for the next system call */
+	bool tries;	     /* a request to receive does not wait */
+	bool sleeps;	     /* the receiver sleeps after each look */
+	pid_t user;	     /* the thread that uses the ring; 0: none yet */
+	struct memory memory;
+	size_t stride; /* of a buffer and of a slot */
+
+	char *slots;
+	struct uring_slot *slot;
+	uint32_t slot_mask;
+	uint32_t head;	   /* messages posted, modulo 2^32 */
+	uint32_t results;  /* of them, those that were sent */
+	uint32_t complete; /* of them, those whose slots are free; poll_send has returned these */
+
+	char *buffers;
+	struct io_uring_buf_ring *provided; /* multishot */
+	uint32_t buffer_count;
+	struct uring_arrival *arrival;
+	uint32_t arrival_mask, arrived, looked_at;
+	bool is_armed; /* the kernel has a request to receive */
+
+	bool has_chunk; /* `chunk` is the buffer that is being looked at */
+	uint32_t chunk;
+	char *next; /* tcp: bytes of it that are left */
+	size_t left;
+	char *pieces; /* tcp: a message that arrived in pieces, and its size so far */
+	size_t got;
+};
+
+extern const struct transport_ops uring_transport;
 
 static int uring_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
 {
@@ -261,13 +363,365 @@ static int uring_connect(struct transport *transport, const json_t *peer, struct
 	return rc;
 }
 
-/* --- between repetitions --- */
+/* --- the hot path --- */
 
 static struct io_uring_sqe *next_request(struct uring *t)
 {
 	t->is_unsubmitted = true;
 	return or_abort(io_uring_get_sqe(&t->ring));
 }
+
+/* This thread uses the ring from now on. */
+static int uring_own(struct uring *t)
+{
+	/* liburing 2.3 does not export its function for that. */
+	if (!t->settings.sqpoll &&
+	    syscall(__NR_io_uring_register, t->ring.ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0))
+		return frames_note(&t->frames, -errno, "enable the ring", NULL);
+	t->user = gettid();
+	io_uring_register_ring_fd(&t->ring); /* saves looking it up; without it, all the same */
+	return 0;
+}
+
+static int uring_submit(struct uring *t)
+{
+	int n = frames_unlikely(!t->user) ? uring_own(t) : 0;
+
+	if (n < 0)
+		return n;
+	n = io_uring_submit(&t->ring);
+	t->is_unsubmitted = n == -EINTR || n == -EAGAIN || n == -EBUSY;
+	return n >= 0 || t->is_unsubmitted ? 0 : frames_note(&t->frames, n, "submit a request", NULL);
+}
+
+/* The rest of that slot. */
+static int uring_send(struct uring *t, uint32_t slot)
+{
+	struct uring_slot *s = &t->slot[slot];
+	const char *from = t->slots + slot * t->stride + URING_ALIGN - FRAMES_NUMBER + s->sent;
+	const unsigned left = s->length - s->sent;
+	const int flags = MSG_NOSIGNAL | (is_tcp(t) ? MSG_WAITALL : 0);
+	struct io_uring_sqe *sqe = next_request(t);
+
+	if (t->settings.zerocopy && t->settings.registered)
+		io_uring_prep_send_zc_fixed(sqe, t->end.fd, from, left, flags, 0, 0);
+	else if (t->settings.zerocopy)
+		io_uring_prep_send_zc(sqe, t->end.fd, from, left, flags, 0);
+	else if (t->settings.registered)
+		io_uring_prep_write_fixed(sqe, t->end.fd, from, left, 0, 0);
+	else
+		io_uring_prep_send(sqe, t->end.fd, from, left, flags);
+	io_uring_sqe_set_data64(sqe, slot);
+	s->pending++;
+	return uring_submit(t);
+}
+
+/* Ask for the next message: either for one that is there now, or for when there is one. */
+static void request_message(struct uring *t, bool waits)
+{
+	struct io_uring_sqe *sqe = next_request(t);
+	char *to = t->buffers + URING_ALIGN - FRAMES_NUMBER;
+	/* Over tcp nothing of the next message, so that it begins where a message does. */
+	const size_t size = is_tcp(t) ? t->frames.size - t->got : t->stride - URING_ALIGN;
+
+	if (t->settings.multishot) {
+		io_uring_prep_recv_multishot(sqe, t->end.fd, NULL, 0, 0);
+		sqe->flags |= IOSQE_BUFFER_SELECT;
+	} else if (t->settings.registered) {
+		io_uring_prep_read_fixed(sqe, t->end.fd, to, (unsigned)size, 0, 0);
+		sqe->rw_flags = waits ? 0 : RWF_NOWAIT;
+	} else {
+		io_uring_prep_recv(sqe, t->end.fd, to, size, waits ? 0 : MSG_DONTWAIT);
+	}
+	io_uring_sqe_set_data64(sqe, RECEIVE);
+	t->is_armed = true;
+}
+
+static bool is_temporary(int rc)
+{
+	return rc == -EAGAIN || rc == -ENOBUFS || rc == -EINTR || rc == -ENOMEM;
+}
+
+static int take_received(struct uring *t, const struct io_uring_cqe *cqe)
+{
+	if (!(cqe->flags & IORING_CQE_F_MORE))
+		t->is_armed = false;
+	if (cqe->res == -ECANCELED || is_temporary(cqe->res))
+		return 0;
+	if (cqe->res == -EOPNOTSUPP && t->tries) {
+		t->tries = false; /* sockets know RWF_NOWAIT since Linux 6.5 */
+		return 0;
+	}
+	if (cqe->res < 0 || (!cqe->res && is_tcp(t)))
+		return frames_note(&t->frames, cqe->res ? cqe->res : -ECONNRESET, "receive",
+				   "the other side has ended");
+	t->arrival[t->arrived++ & t->arrival_mask] = (struct uring_arrival){
+	    cqe->res, cqe->flags & IORING_CQE_F_BUFFER ? cqe->flags >> IORING_CQE_BUFFER_SHIFT : 0};
+	return 0;
+}
+
+static int take_sent(struct uring *t, uint32_t slot, const struct io_uring_cqe *cqe)
+{
+	struct uring_slot *s = &t->slot[slot];
+
+	s->pending -= !(cqe->flags & IORING_CQE_F_MORE);
+	if (cqe->flags & IORING_CQE_F_NOTIF)
+		return 0;
+	if (cqe->res > 0)
+		s->sent += (uint32_t)cqe->res;
+	if (s->sent == s->length || cqe->res == -ECANCELED) {
+		t->results++;
+		return 0;
+	}
+	if (cqe->res >= 0 || is_temporary(cqe->res))
+		return uring_send(t, slot);
+	return frames_note(&t->frames, cqe->res, "send",
+			   cqe->res == -EMSGSIZE ? "the message is longer than the path allows"
+						 : "the other side has ended");
+}
+
+static int uring_take(struct uring *t, const struct io_uring_cqe *cqe)
+{
+	if (cqe->user_data == CANCEL)
+		return 0;
+	if (cqe->user_data == RECEIVE)
+		return take_received(t, cqe);
+	return take_sent(t, (uint32_t)cqe->user_data, cqe);
+}
+
+static bool uring_has_arrived(const struct uring *t)
+{
+	return t->left || t->arrived != t->looked_at;
+}
+
+/*
+ * Take what is complete; `to_message`: up to the first message, as a look at an empty ring enters the kernel if that has
+ * more to say.
+ */
+static int uring_reap(struct uring *t, bool to_message)
+{
+	struct io_uring_cqe *cqe;
+	int rc = 0;
+
+	while (!rc && !(to_message && uring_has_arrived(t)) && !io_uring_peek_cqe(&t->ring, &cqe)) {
+		rc = uring_take(t, cqe);
+		io_uring_cqe_seen(&t->ring, cqe);
+	}
+	return rc;
+}
+
+/* Nothing has arrived: see to it that something can. */
+static int uring_ask(struct uring *t)
+{
+	int rc;
+
+	if (!t->is_armed) {
+		request_message(t, !t->tries);
+		if (t->sleeps) /* submitted together with the wait */
+			return 0;
+	}
+	rc = t->is_unsubmitted ? uring_submit(t) : 0;
+	return rc || !t->tries ? rc : uring_reap(t, true);
+}
+
+/* The chunk's buffer may be received into. */
+static void uring_recycle(struct uring *t)
+{
+	t->has_chunk = false;
+	if (t->provided)
+		provide(t, t->chunk);
+}
+
+static int uring_release(struct transport *transport)
+{
+	struct uring *t = (struct uring *)transport;
+
+	if (t->has_chunk && !t->left)
+		uring_recycle(t);
+	return 0;
+}
+
+/* A greeting may arrive late. */
+static int take_datagram(struct uring *t, size_t size, uint32_t *seq)
+{
+	if (frames_unlikely(size != t->frames.size) &&
+	    !sockets_is_greeting(&t->end, t->frames.in, size, t->frames.size))
+		return frames_note(&t->frames, -EMSGSIZE, "receive",
+				   "received a datagram that does not belong to this run");
+	if (size == t->frames.size && frames_take_number(&t->frames, seq))
+		return 1;
+	uring_recycle(t);
+	return 0;
+}
+
+/* The next message is in pieces: true if it is complete now. */
+static bool cut_piece(struct uring *t)
+{
+	const size_t rest = t->frames.size - t->got, size = t->left < rest ? t->left : rest;
+
+	memcpy(t->pieces + t->got, t->next, size);
+	t->got += size;
+	t->next += size;
+	t->left -= size;
+	if (t->got < t->frames.size) {
+		uring_recycle(t);
+		return false;
+	}
+	t->got = 0;
+	t->frames.in = t->pieces;
+	return true;
+}
+
+static int cut_message(struct uring *t, uint32_t *seq)
+{
+	if (!t->got && t->left >= t->frames.size) {
+		t->frames.in = t->next;
+		t->next += t->frames.size;
+		t->left -= t->frames.size;
+	} else if (!cut_piece(t)) {
+		return 0;
+	}
+	if (frames_take_number(&t->frames, seq))
+		return 1;
+	uring_release(&t->base);
+	return 0;
+}
+
+/* Like poll_recv, of what has arrived. */
+static int uring_next(struct uring *t, uint32_t *seq)
+{
+	if (!t->has_chunk) {
+		const struct uring_arrival *a = &t->arrival[t->looked_at++ & t->arrival_mask];
+
+		t->has_chunk = true;
+		t->chunk = a->buffer;
+		t->next = t->frames.in = t->buffers + a->buffer * t->stride + URING_ALIGN - FRAMES_NUMBER;
+		if (!is_tcp(t))
+			return take_datagram(t, (size_t)a->size, seq);
+		t->left = (size_t)a->size;
+	}
+	return cut_message(t, seq);
+}
+
+static int submit_and_wait(struct uring *t)
+{
+	struct __kernel_timespec limit = {t->end.wait_ms / 1000, t->end.wait_ms % 1000 * 1000000LL};
+	struct io_uring_cqe *any;
+	int n;
+
+	if (t->end.wait_ms < 0)
+		return io_uring_submit_and_wait(&t->ring, 1);
+	n = io_uring_submit_and_wait_timeout(&t->ring, &any, 1, &limit, NULL);
+	return n == -ETIME ? 0 : n;
+}
+
+/* Sleep until the kernel completes something, or for wait_limit. */
+static int wait_for_any(struct uring *t)
+{
+	int n = frames_unlikely(!t->user) ? uring_own(t) : 0;
+
+	if (n < 0)
+		return n;
+	n = submit_and_wait(t);
+	t->is_unsubmitted = n == -EAGAIN || n == -EBUSY || (n == -EINTR && t->is_unsubmitted);
+	if (n == -EINTR || (t->frames.stop && atomic_load_explicit(t->frames.stop, memory_order_relaxed)))
+		return -EINTR;
+	return n >= 0 || n == -EAGAIN || n == -EBUSY ? 0 : frames_note(&t->frames, n, "wait", NULL);
+}
+
+static int uring_wait_recv(struct transport *transport)
+{
+	struct uring *t = (struct uring *)transport;
+
+	if (uring_has_arrived(t))
+		return 0;
+	if (!t->is_armed)
+		request_message(t, true);
+	return wait_for_any(t);
+}
+
+/* -EINTR: stop. */
+static int uring_wait_to_post(struct uring *t, uint32_t *rounds)
+{
+	int rc;
+
+	if (t->frames.spins)
+		return frames_wait_to_send(&t->frames, -1, 0, rounds);
+	t->frames.waits += !*rounds;
+	++*rounds;
+	rc = wait_for_any(t);
+	return rc == -EINTR && !(t->frames.stop && atomic_load(t->frames.stop)) ? 0 : rc;
+}
+
+static void *uring_send_buffer(struct transport *transport, uint32_t seq)
+{
+	struct uring *t = (struct uring *)transport;
+
+	(void)seq;
+	return t->slots + (t->head & t->slot_mask) * t->stride + URING_ALIGN;
+}
+
+static int uring_post_try(struct transport *transport, uint32_t seq, bool signal)
+{
+	struct uring *t = (struct uring *)transport;
+	const uint32_t at = t->head & t->slot_mask;
+	int rc = t->head != t->results ? uring_reap(t, false) : 0;
+
+	(void)signal;
+	if (frames_unlikely(rc))
+		return rc;
+	if (frames_unlikely(t->head != t->results || t->slot[at].pending))
+		return 0;
+	t->frames.out = t->slots + at * t->stride + URING_ALIGN - FRAMES_NUMBER;
+	frames_put_number(&t->frames, seq);
+	t->slot[at] = (struct uring_slot){.seq = seq, .length = (uint32_t)t->frames.size};
+	t->head++;
+	rc = uring_send(t, at);
+	return rc ? rc : 1;
+}
+
+static int uring_post(struct transport *transport, uint32_t seq, bool signal)
+{
+	struct uring *t = (struct uring *)transport;
+	uint32_t rounds = 0;
+	int rc;
+
+	while (!(rc = uring_post_try(transport, seq, signal))) {
+		rc = uring_wait_to_post(t, &rounds);
+		if (rc)
+			return rc;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+static int uring_poll_send(struct transport *transport, uint32_t *seq)
+{
+	struct uring *t = (struct uring *)transport;
+	int rc;
+
+	if (t->complete == t->head)
+		return 0;
+	rc = uring_reap(t, false);
+	/* Those whose slots have been used again are complete. */
+	if (t->results - t->complete > t->slot_mask + 1)
+		t->complete = t->results - t->slot_mask - 1;
+	if (rc || t->complete == t->results || t->slot[t->complete & t->slot_mask].pending)
+		return rc;
+	*seq = t->slot[t->complete++ & t->slot_mask].seq;
+	return 1;
+}
+
+static int uring_poll_recv(struct transport *transport, uint32_t *seq)
+{
+	struct uring *t = (struct uring *)transport;
+	int rc = uring_reap(t, true);
+
+	if (!rc && !uring_has_arrived(t) && (!t->is_armed || t->is_unsubmitted))
+		rc = uring_ask(t);
+	return rc || !uring_has_arrived(t) ? rc : uring_next(t, seq);
+}
+
+/* --- between repetitions --- */
 
 static bool is_sending(const struct uring *t)
 {
@@ -382,258 +836,11 @@ static json_t *uring_granted(const struct transport *transport)
 	return granted;
 }
 
-/* --- the hot path's cold parts --- */
-
-/* This thread uses the ring from now on. */
-static int uring_own(struct uring *t)
-{
-	/* liburing 2.3 does not export its function for that. */
-	if (!t->settings.sqpoll &&
-	    syscall(__NR_io_uring_register, t->ring.ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0))
-		return frames_note(&t->frames, -errno, "enable the ring", NULL);
-	t->user = gettid();
-	io_uring_register_ring_fd(&t->ring); /* saves looking it up; without it, all the same */
-	return 0;
-}
-
-int uring_submit(struct uring *t)
-{
-	int n = frames_unlikely(!t->user) ? uring_own(t) : 0;
-
-	if (n < 0)
-		return n;
-	n = io_uring_submit(&t->ring);
-	t->is_unsubmitted = n == -EINTR || n == -EAGAIN || n == -EBUSY;
-	return n >= 0 || t->is_unsubmitted ? 0 : frames_note(&t->frames, n, "submit a request", NULL);
-}
-
-int uring_send(struct uring *t, uint32_t slot)
-{
-	struct uring_slot *s = &t->slot[slot];
-	const char *from = t->slots + slot * t->stride + URING_ALIGN - FRAMES_NUMBER + s->sent;
-	const unsigned left = s->length - s->sent;
-	const int flags = MSG_NOSIGNAL | (is_tcp(t) ? MSG_WAITALL : 0);
-	struct io_uring_sqe *sqe = next_request(t);
-
-	if (t->settings.zerocopy && t->settings.registered)
-		io_uring_prep_send_zc_fixed(sqe, t->end.fd, from, left, flags, 0, 0);
-	else if (t->settings.zerocopy)
-		io_uring_prep_send_zc(sqe, t->end.fd, from, left, flags, 0);
-	else if (t->settings.registered)
-		io_uring_prep_write_fixed(sqe, t->end.fd, from, left, 0, 0);
-	else
-		io_uring_prep_send(sqe, t->end.fd, from, left, flags);
-	io_uring_sqe_set_data64(sqe, slot);
-	s->pending++;
-	return uring_submit(t);
-}
-
-/* Ask for the next message: either for one that is there now, or for when there is one. */
-static void request_message(struct uring *t, bool waits)
-{
-	struct io_uring_sqe *sqe = next_request(t);
-	char *to = t->buffers + URING_ALIGN - FRAMES_NUMBER;
-	/* Over tcp nothing of the next message, so that it begins where a message does. */
-	const size_t size = is_tcp(t) ? t->frames.size - t->got : t->stride - URING_ALIGN;
-
-	if (t->settings.multishot) {
-		io_uring_prep_recv_multishot(sqe, t->end.fd, NULL, 0, 0);
-		sqe->flags |= IOSQE_BUFFER_SELECT;
-	} else if (t->settings.registered) {
-		io_uring_prep_read_fixed(sqe, t->end.fd, to, (unsigned)size, 0, 0);
-		sqe->rw_flags = waits ? 0 : RWF_NOWAIT;
-	} else {
-		io_uring_prep_recv(sqe, t->end.fd, to, size, waits ? 0 : MSG_DONTWAIT);
-	}
-	io_uring_sqe_set_data64(sqe, RECEIVE);
-	t->is_armed = true;
-}
-
-int uring_ask(struct uring *t)
-{
-	int rc;
-
-	if (!t->is_armed) {
-		request_message(t, !t->tries);
-		if (t->sleeps) /* submitted together with the wait */
-			return 0;
-	}
-	rc = t->is_unsubmitted ? uring_submit(t) : 0;
-	return rc || !t->tries ? rc : uring_reap(t, true);
-}
-
-static bool is_temporary(int rc)
-{
-	return rc == -EAGAIN || rc == -ENOBUFS || rc == -EINTR || rc == -ENOMEM;
-}
-
-static int take_received(struct uring *t, const struct io_uring_cqe *cqe)
-{
-	if (!(cqe->flags & IORING_CQE_F_MORE))
-		t->is_armed = false;
-	if (cqe->res == -ECANCELED || is_temporary(cqe->res))
-		return 0;
-	if (cqe->res == -EOPNOTSUPP && t->tries) {
-		t->tries = false; /* sockets know RWF_NOWAIT since Linux 6.5 */
-		return 0;
-	}
-	if (cqe->res < 0 || (!cqe->res && is_tcp(t)))
-		return frames_note(&t->frames, cqe->res ? cqe->res : -ECONNRESET, "receive",
-				   "the other side has ended");
-	t->arrival[t->arrived++ & t->arrival_mask] = (struct uring_arrival){
-	    cqe->res, cqe->flags & IORING_CQE_F_BUFFER ? cqe->flags >> IORING_CQE_BUFFER_SHIFT : 0};
-	return 0;
-}
-
-static int take_sent(struct uring *t, uint32_t slot, const struct io_uring_cqe *cqe)
-{
-	struct uring_slot *s = &t->slot[slot];
-
-	s->pending -= !(cqe->flags & IORING_CQE_F_MORE);
-	if (cqe->flags & IORING_CQE_F_NOTIF)
-		return 0;
-	if (cqe->res > 0)
-		s->sent += (uint32_t)cqe->res;
-	if (s->sent == s->length || cqe->res == -ECANCELED) {
-		t->results++;
-		return 0;
-	}
-	if (cqe->res >= 0 || is_temporary(cqe->res))
-		return uring_send(t, slot);
-	return frames_note(&t->frames, cqe->res, "send",
-			   cqe->res == -EMSGSIZE ? "the message is longer than the path allows"
-						 : "the other side has ended");
-}
-
-int uring_take(struct uring *t, const struct io_uring_cqe *cqe)
-{
-	if (cqe->user_data == CANCEL)
-		return 0;
-	if (cqe->user_data == RECEIVE)
-		return take_received(t, cqe);
-	return take_sent(t, (uint32_t)cqe->user_data, cqe);
-}
-
-void uring_recycle(struct uring *t)
-{
-	t->has_chunk = false;
-	if (t->provided)
-		provide(t, t->chunk);
-}
-
-/* A greeting may arrive late. */
-static int take_datagram(struct uring *t, size_t size, uint32_t *seq)
-{
-	if (frames_unlikely(size != t->frames.size) &&
-	    !sockets_is_greeting(&t->end, t->frames.in, size, t->frames.size))
-		return frames_note(&t->frames, -EMSGSIZE, "receive",
-				   "received a datagram that does not belong to this run");
-	if (size == t->frames.size && frames_take_number(&t->frames, seq))
-		return 1;
-	uring_recycle(t);
-	return 0;
-}
-
-/* The next message is in pieces: true if it is complete now. */
-static bool cut_piece(struct uring *t)
-{
-	const size_t rest = t->frames.size - t->got, size = t->left < rest ? t->left : rest;
-
-	memcpy(t->pieces + t->got, t->next, size);
-	t->got += size;
-	t->next += size;
-	t->left -= size;
-	if (t->got < t->frames.size) {
-		uring_recycle(t);
-		return false;
-	}
-	t->got = 0;
-	t->frames.in = t->pieces;
-	return true;
-}
-
-static int cut_message(struct uring *t, uint32_t *seq)
-{
-	if (!t->got && t->left >= t->frames.size) {
-		t->frames.in = t->next;
-		t->next += t->frames.size;
-		t->left -= t->frames.size;
-	} else if (!cut_piece(t)) {
-		return 0;
-	}
-	if (frames_take_number(&t->frames, seq))
-		return 1;
-	uring_release(t);
-	return 0;
-}
-
-int uring_next(struct uring *t, uint32_t *seq)
-{
-	if (!t->has_chunk) {
-		const struct uring_arrival *a = &t->arrival[t->looked_at++ & t->arrival_mask];
-
-		t->has_chunk = true;
-		t->chunk = a->buffer;
-		t->next = t->frames.in = t->buffers + a->buffer * t->stride + URING_ALIGN - FRAMES_NUMBER;
-		if (!is_tcp(t))
-			return take_datagram(t, (size_t)a->size, seq);
-		t->left = (size_t)a->size;
-	}
-	return cut_message(t, seq);
-}
-
-static int submit_and_wait(struct uring *t)
-{
-	struct __kernel_timespec limit = {t->end.wait_ms / 1000, t->end.wait_ms % 1000 * 1000000LL};
-	struct io_uring_cqe *any;
-	int n;
-
-	if (t->end.wait_ms < 0)
-		return io_uring_submit_and_wait(&t->ring, 1);
-	n = io_uring_submit_and_wait_timeout(&t->ring, &any, 1, &limit, NULL);
-	return n == -ETIME ? 0 : n;
-}
-
-/* Sleep until the kernel completes something, or for wait_limit. */
-static int wait_for_any(struct uring *t)
-{
-	int n = frames_unlikely(!t->user) ? uring_own(t) : 0;
-
-	if (n < 0)
-		return n;
-	n = submit_and_wait(t);
-	t->is_unsubmitted = n == -EAGAIN || n == -EBUSY || (n == -EINTR && t->is_unsubmitted);
-	if (n == -EINTR || (t->frames.stop && atomic_load_explicit(t->frames.stop, memory_order_relaxed)))
-		return -EINTR;
-	return n >= 0 || n == -EAGAIN || n == -EBUSY ? 0 : frames_note(&t->frames, n, "wait", NULL);
-}
-
-int uring_wait_recv(struct uring *t)
-{
-	if (uring_has_arrived(t))
-		return 0;
-	if (!t->is_armed)
-		request_message(t, true);
-	return wait_for_any(t);
-}
-
-int uring_wait_to_post(struct uring *t, uint32_t *rounds)
-{
-	int rc;
-
-	if (t->frames.spins)
-		return frames_wait_to_send(&t->frames, -1, 0, rounds);
-	t->frames.waits += !*rounds;
-	++*rounds;
-	rc = wait_for_any(t);
-	return rc == -EINTR && !(t->frames.stop && atomic_load(t->frames.stop)) ? 0 : rc;
-}
-
 const struct transport_ops uring_transport = {
     .name = "uring",
     .summary = "TCP or UDP through the kernel's sockets by io_uring; losses of datagrams are counted",
     .options = uring_options,
-    .settings_size = uring_settings_bytes,
+    .settings_size = sizeof(struct uring_settings),
     .has_wire = true,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 2500, .latency_ns = 10000, .sleeping_ns = 25000},
@@ -649,4 +856,14 @@ const struct transport_ops uring_transport = {
     .device_counters = sockets_device_counters,
     .failure = sockets_failure,
     .close = uring_close,
+    .send_buffer = uring_send_buffer,
+    .post = uring_post,
+    .post_try = uring_post_try,
+    .poll_send = uring_poll_send,
+    .poll_recv = uring_poll_recv,
+    .recv_buffer = frames_recv_buffer,
+    .release = uring_release,
+    .wait_recv = uring_wait_recv,
 };
+
+#endif

@@ -3,10 +3,57 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "measure/transports/zeromq_hot.h"
-#include "measure/transports/zeromq_settings.h"
+#include "common/opt.h"
+#include "measure/transports/loaded_library.h"
+#include "measure/transports/messaging.h"
 
-struct zmq_functions zmq;
+static const struct opt zeromq_options[] = {
+    MESSAGING_OPTIONS,
+    {"hwm", OPT_INT, MESSAGING_FIELD(hwm), "1000", 0, INT32_MAX, NULL,
+     "messages that the library queues on each side (ZMQ_SNDHWM, ZMQ_RCVHWM); 0: unlimited"},
+    {.name = NULL},
+};
+
+#ifdef ABSENT
+
+const struct transport_ops zeromq_transport = {ABSENT_TRANSPORT, .name = "zeromq", .options = zeromq_options,
+					       .settings_size = sizeof(struct messaging_settings)};
+
+#else
+
+#include <zmq.h>
+
+#define ZMQ_FUNCTIONS(X)                                                                                               \
+	X(zmq, ctx_new)                                                                                                \
+	X(zmq, ctx_term)                                                                                               \
+	X(zmq, socket)                                                                                                 \
+	X(zmq, close)                                                                                                  \
+	X(zmq, setsockopt)                                                                                             \
+	X(zmq, getsockopt)                                                                                             \
+	X(zmq, bind)                                                                                                   \
+	X(zmq, unbind)                                                                                                 \
+	X(zmq, connect)                                                                                                \
+	X(zmq, send)                                                                                                   \
+	X(zmq, recv)                                                                                                   \
+	X(zmq, poll)                                                                                                   \
+	X(zmq, socket_monitor)                                                                                         \
+	X(zmq, strerror)                                                                                               \
+	X(zmq, version)
+
+static struct zmq_functions {
+	ZMQ_FUNCTIONS(LOADED_FIELD)
+} zmq;
+
+struct zeromq {
+	MESSAGING_TRANSPORT;
+	void *context;
+	void *out, *in;	  /* sockets; the same one for a pair */
+	void *zap;	  /* where it asks who may connect; NULL: nowhere */
+	void *monitor[2]; /* where the library reports connections that end; NULL: nowhere */
+	int64_t ended;	  /* such reports so far */
+};
+
+extern const struct transport_ops zeromq_transport;
 
 static const char *const function_names[] = {ZMQ_FUNCTIONS(LOADED_NAME) NULL};
 
@@ -19,9 +66,9 @@ static const char *const function_names[] = {ZMQ_FUNCTIONS(LOADED_NAME) NULL};
  * any more.
  */
 
-#define ENDPOINT "inproc://zeromq.zap.01" /* where libzmq asks */
-#define USER	 "kblat"
-#define VERSION	 "1.0"
+#define ENDPOINT       "inproc://zeromq.zap.01" /* where libzmq asks */
+#define USER	       "kblat"
+#define VERSION	       "1.0"
 
 /* The parts of a question. */
 enum {
@@ -320,6 +367,18 @@ static int zeromq_receive(struct messaging_transport *t, void *data, size_t size
 	return n < 0 ? -errno : n;
 }
 
+static int zeromq_wait(struct messaging_transport *t)
+{
+	zmq_pollitem_t item = {.socket = zeromq_of(t)->in, .events = ZMQ_POLLIN};
+
+	return zmq.poll(&item, 1, -1) < 0 ? -errno : 0;
+}
+
+static const char *zeromq_error(int number)
+{
+	return zmq.strerror(number);
+}
+
 static const struct messaging_library library = {
     .make = zeromq_make,
     .unmake = zeromq_unmake,
@@ -330,37 +389,10 @@ static const struct messaging_library library = {
     .has_peer = zeromq_has_peer,
     .send = zeromq_send,
     .receive = zeromq_receive,
+    .wait = zeromq_wait,
+    .error = zeromq_error,
     .count_ended = zeromq_count_ended,
 };
-
-int zeromq_post_later(struct zeromq *t)
-{
-	return errno == EAGAIN || errno == EINTR ? 0 : frames_note(&t->frames, -errno, "send", zmq.strerror(errno));
-}
-
-int zeromq_post_again(struct zeromq *t)
-{
-	struct frames *f = &t->frames;
-	uint32_t rounds = 0;
-
-	do {
-		int rc = zeromq_post_later(t);
-
-		if (!rc)
-			rc = frames_wait_to_send(f, -1, 0, &rounds);
-		if (rc)
-			return rc;
-	} while (zmq.send(t->out, f->out, f->size, ZMQ_DONTWAIT) < 0);
-	return 0;
-}
-
-int zeromq_recv_other(struct zeromq *t, int n)
-{
-	if (n < 0 && errno == EINTR)
-		return 0;
-	return frames_note(&t->frames, n < 0 ? -errno : -EMSGSIZE, "receive",
-			   n < 0 ? NULL : "it does not belong to this run");
-}
 
 static int zeromq_open(const struct transport_config *config, const void *settings, struct transport **out,
 		       json_t **address, struct err *e)
@@ -370,21 +402,6 @@ static int zeromq_open(const struct transport_config *config, const void *settin
 	return rc ? rc
 		  : messaging_open(&zeromq_transport, &library, sizeof(struct zeromq), config, settings, out, address,
 				   e);
-}
-
-static int zeromq_connect(struct transport *transport, const json_t *peer, struct err *e)
-{
-	return messaging_connect(&library, transport, peer, e);
-}
-
-static void zeromq_close(struct transport *transport)
-{
-	messaging_close(&library, transport);
-}
-
-static json_t *zeromq_counters(struct transport *transport)
-{
-	return messaging_counters(&library, transport);
 }
 
 static json_t *zeromq_granted(const struct transport *transport)
@@ -404,20 +421,13 @@ static json_t *zeromq_granted(const struct transport *transport)
 }
 
 const struct transport_ops zeromq_transport = {
+    MESSAGING_OPS,
     .name = "zeromq",
     .summary = "ZeroMQ (libzmq): publish and subscribe, or a pair; over TCP or a Unix socket",
     .options = zeromq_options,
-    .settings_size = zeromq_settings_bytes,
-    .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 1500, .latency_ns = 30000, .sleeping_ns = 60000},
-    .completes_in_post = true,
-    .check = messaging_check,
-    .traits = messaging_traits,
     .open = zeromq_open,
-    .connect = zeromq_connect,
-    .prepare = messaging_prepare,
     .granted = zeromq_granted,
-    .device_counters = zeromq_counters,
-    .failure = messaging_failure,
-    .close = zeromq_close,
 };
+
+#endif
