@@ -37,7 +37,6 @@ int json_print(const json_t *value, FILE *out);
 json_t *json_outside(const char *text);
 
 /* The same in memory that the caller frees, for json_pack(); and back, the bytes as they were (NULL for what is no string). */
-char *json_outside_text(const char *text);
 char *json_inside_bytes(const json_t *value);
 
 /* An array of these strings, which may come from outside: a new reference. */

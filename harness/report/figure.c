@@ -119,7 +119,8 @@ struct axis_unit figure_axis_unit(double end_ns)
 	return axis_units[i];
 }
 
-struct axis_unit figure_value_unit(const char *unit, double end)
+/* The unit for an axis of values in `unit` ("ns", "share", or what is counted) that ends at `end`. */
+static struct axis_unit figure_value_unit(const char *unit, double end)
 {
 	if (!strcmp(unit, "share"))
 		return (struct axis_unit){"%", 0.01};

@@ -96,9 +96,6 @@ struct axis_unit {
 };
 struct axis_unit figure_axis_unit(double end_ns);
 
-/* The unit for an axis of values in `unit` ("ns", "share", or what is counted) that ends at `end`. */
-struct axis_unit figure_value_unit(const char *unit, double end);
-
 /* Set the variables unit, unit_ns, bottom and top for values in `unit` from `least` to `most`, with
  * some space below, and `above` times as much space above. */
 void figure_set_range(struct figures *f, const char *unit, double least, double most, double above);

@@ -164,7 +164,9 @@ static void write_edge(FILE *table, const struct bins *b, size_t bin)
 		fprintf(table, "%" PRId64, b->low + (int64_t)(bin - 1) * b->width);
 }
 
-void bins_table(FILE *table, const struct bins *b)
+/* Write rows of from_ns, to_ns and the counts, below a heading that has been written. An edge is
+ * missing in the rows for everything below the first bin and everything beyond the last one. */
+static void bins_table(FILE *table, const struct bins *b)
 {
 	for (size_t bin = BINS_BELOW; bin <= BINS_BEYOND; bin++) {
 		write_edge(table, b, bin);

@@ -40,10 +40,6 @@ void bins_free(struct bins *b);
 /* The highest count of the bins from `first` (0 to BINS - 1) on; at least 1. */
 uint64_t bins_peak(const struct bins *b, size_t first);
 
-/* Write rows of from_ns, to_ns and the counts, below a heading that has been written. An edge is
- * missing in the rows for everything below the first bin and everything beyond the last one. */
-void bins_table(FILE *table, const struct bins *b);
-
 struct histogram_plot {
 	const struct report_series *const *series;
 	const char *const *labels; /* of the series, for the key */

@@ -214,19 +214,6 @@ void html_preformatted(const struct page *p, const char *heading, const char *te
 	html_printf(p, "</pre>\n</section>\n");
 }
 
-void html_printed(const struct page *p, const char *heading, void (*print)(const json_t *json, FILE *out),
-		  const json_t *json)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = or_abort(open_memstream(&text, &size));
-
-	print(json, out);
-	fclose(out);
-	html_preformatted(p, heading, text);
-	free(text);
-}
-
 void html_begin_foot(const struct page *p)
 {
 	html_printf(p, "<footer><p class=\"soft\">");

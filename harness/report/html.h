@@ -39,10 +39,6 @@ void html_no_figures(const struct page *p);
 /* A section of preformatted text, which is escaped. */
 void html_preformatted(const struct page *p, const char *heading, const char *text);
 
-/* A section with the same text as is printed on a terminal. */
-void html_printed(const struct page *p, const char *heading, void (*print)(const json_t *json, FILE *out),
-		  const json_t *json);
-
 /* A heading with the name of the run, if there are several runs. */
 void html_run_heading(const struct page *p, const struct report_run *run);
 

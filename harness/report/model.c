@@ -15,7 +15,7 @@
 #include "judge/analysis/summary_build.h"
 #include "report/labels.h"
 
-void model_free_series(struct report_series *s)
+static void model_free_series(struct report_series *s)
 {
 	histogram_free(&s->histogram);
 	free(s->key);

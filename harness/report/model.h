@@ -12,7 +12,6 @@ struct err;
 /* `runs` must outlive the report. 0 or a negative errno; release with model_free() in any case. */
 int model_read(struct report *r, const struct run *runs, size_t count, struct err *e);
 void model_free(struct report *r);
-void model_free_series(struct report_series *s);
 
 /* Does any point have flows with names? */
 bool model_has_flows(const struct report *r);

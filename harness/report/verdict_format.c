@@ -57,7 +57,7 @@ struct verdict_list verdict_list_make(const char *suite, enum status status, con
 	return l;
 }
 
-void verdict_list_free(struct verdict_list *l)
+static void verdict_list_free(struct verdict_list *l)
 {
 	for (struct verdict *v = l->all; v < l->all + l->count; v++) {
 		free(v->group);

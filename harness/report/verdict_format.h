@@ -47,7 +47,6 @@ struct verdict_list {
 
 /* All texts are copied. */
 struct verdict_list verdict_list_make(const char *suite, enum status status, const char *answer);
-void verdict_list_free(struct verdict_list *l);
 
 /* The new one, which has neither reason nor number yet. */
 struct verdict *verdict_list_add(struct verdict_list *l, const char *group, const char *name,

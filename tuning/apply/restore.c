@@ -164,7 +164,9 @@ static enum status restore_way(struct machine *m, const struct way *w, struct er
 	return status;
 }
 
-enum status restore_all(struct machine *m, const char *owner, enum output output, struct err *e)
+/* Undo everything in the journal; with an `owner`, only if the journal belongs to it. Returns an exit status, and fills
+ * `e` on failure. */
+static enum status restore_all(struct machine *m, const char *owner, enum output output, struct err *e)
 {
 	return restore_way(m, &(struct way){.owner = owner, .output = output}, e);
 }

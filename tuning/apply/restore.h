@@ -10,10 +10,6 @@
 struct cli_list;
 struct machine;
 
-/* Undo everything in the journal; with an `owner`, only if the journal belongs to it. Returns an exit status, and fills
- * `e` on failure. */
-enum status restore_all(struct machine *m, const char *owner, enum output output, struct err *e);
-
 /* The same for everybody; but what waits for these CPUs, or these paths, and cannot be restored without, is left as it is
  * and recorded (given_up.h). */
 enum status restore_without(struct machine *m, const struct cli_list *give_up, enum output output, struct err *e);

@@ -52,7 +52,9 @@ static int make_folder(const struct machine *m, const char *path)
 	return rc;
 }
 
-int state_folder_check_ours(const struct stat *st, const char *path, struct err *e)
+/* Check that only we can write to a file or folder, as others could otherwise make us write anything as root. 0, or
+ * -EPERM and `e` (STATUS_USAGE). */
+static int state_folder_check_ours(const struct stat *st, const char *path, struct err *e)
 {
 	if (st->st_uid != geteuid())
 		return err_set(e, -EPERM, STATUS_USAGE, path, "trust", "it belongs to user %u, not to %u",

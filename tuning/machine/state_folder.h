@@ -33,10 +33,6 @@ void state_folder_remove_lasting(struct machine *m);
 char *state_folder_below_root(const struct machine *m, char *buf, size_t size);
 char *state_folder_path(const struct machine *m, char *buf, size_t size);
 
-/* Check that only we can write to a file or folder, as others could otherwise make us write anything as root. 0, or
- * -EPERM and `e` (STATUS_USAGE). */
-int state_folder_check_ours(const struct stat *st, const char *path, struct err *e);
-
 /* A file in one of these folders, `dir`, only ours to write. Read it: 0; -ENOENT without `e`; another negative errno and
  * `e`, in which it is `path`. The caller frees. Write it: always as a whole, and synced; 0 or a negative errno. A process
  * that was killed meanwhile leaves "NAME.tmp". */

@@ -239,7 +239,8 @@ static json_t *irreversible_json(const struct plan *p)
 	return list;
 }
 
-void plan_print_irreversible(const struct plan *p, FILE *out)
+/* What cannot be undone, one line for each; what survives a reboot comes first. */
+static void plan_print_irreversible(const struct plan *p, FILE *out)
 {
 	json_t *list = irreversible_json(p), *one;
 	size_t i;

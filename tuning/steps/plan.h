@@ -59,9 +59,6 @@ void plan_missing(struct plan *p, const char *knob, const char *object, const ch
 void plan_boot(struct plan *p, const char *name, const char *want, const char *have, bool is_met);
 void plan_warn(struct plan *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What cannot be undone, one line for each; what survives a reboot comes first. */
-void plan_print_irreversible(const struct plan *p, FILE *out);
-
 /* --strict: -ENOTSUP and `e` (STATUS_IMPOSSIBLE) if something is not possible here or cannot be undone; each such thing
  * is printed to `list` (NULL: nowhere). */
 int plan_check_strict(const struct plan *p, FILE *list, struct err *e);

@@ -252,7 +252,9 @@ int layout_read(const char *run_path, const json_t *resolved, size_t index, stru
 	return rc;
 }
 
-size_t layout_index(const json_t *points, unsigned id)
+/* The index of the point with that id in "points" of resolved.json or summary.json, where ids are ascending
+ * (files/rundir/schema.h); their number if there is none. */
+static size_t layout_index(const json_t *points, unsigned id)
 {
 	const size_t count = json_array_size(points);
 	size_t from = 0, to = count;

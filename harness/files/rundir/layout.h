@@ -95,10 +95,6 @@ struct layout {
  * message names resolved.json below `run_path`. */
 int layout_read(const char *run_path, const json_t *resolved, size_t index, struct layout *out, struct err *e);
 
-/* The index of the point with that id in "points" of resolved.json or summary.json, where ids are ascending
- * (files/rundir/schema.h); their number if there is none. */
-size_t layout_index(const json_t *points, unsigned id);
-
 /* layout_read() for the point with that id; -ENOENT if there is none. */
 int layout_find(const char *run_path, const json_t *resolved, unsigned id, struct layout *out, struct err *e);
 

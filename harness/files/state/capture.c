@@ -69,8 +69,9 @@ static void fail_capture(struct capture *c, int rc, const char *object)
 		c->failure = err_sys(c->e, rc, object, "write the capture");
 }
 
-/* A star inside the name would be mistaken for one of the pattern. */
-void capture_key(const char *pattern, const char *name, char *out, size_t size)
+/* The key for `name`: "a.*.b" and "x" make "a.x.b". NULL: the pattern itself. A star inside the name would be mistaken
+ * for one of the pattern. */
+static void capture_key(const char *pattern, const char *name, char *out, size_t size)
 {
 	const char *star = name ? strchr(pattern, '*') : NULL;
 	char plain[CAPTURE_KEY_MAX / 2];
@@ -296,7 +297,8 @@ void capture_be_private(struct capture *c)
 	c->is_private = true;
 }
 
-bool capture_has_failed(const struct capture *c)
+/* Has writing failed? Then it is useless to go on. */
+static bool capture_has_failed(const struct capture *c)
 {
 	return c->failure != 0;
 }

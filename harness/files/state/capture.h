@@ -25,9 +25,6 @@ int capture_open(struct capture **c, const struct sysroot *root, const char *dir
  * its `e`. */
 int capture_close(struct capture *c, bool sync);
 
-/* Has writing failed? Then it is useless to go on. */
-bool capture_has_failed(const struct capture *c);
-
 /* The machine. */
 const struct sysroot *capture_root(const struct capture *c);
 
@@ -38,9 +35,6 @@ void capture_int(struct capture *c, const char *key, const char *name, int64_t v
 
 /* Add a number as a number, anything else as text. */
 void capture_value(struct capture *c, const char *key, const char *name, struct piece value);
-
-/* The key for `name`: "a.*.b" and "x" make "a.x.b". NULL: the pattern itself. */
-void capture_key(const char *pattern, const char *name, char *out, size_t size);
 
 /* The errno `-rc` as "!ENOENT". */
 void capture_errno(struct capture *c, const char *key, int rc);

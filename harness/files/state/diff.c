@@ -111,7 +111,8 @@ static const struct alias {
     {"mitigations", "boot.mitigations", false},
 };
 
-const char *const *under_test_names(void)
+/* Names that stand for several keys, NULL-terminated. */
+static const char *const *under_test_names(void)
 {
 	static const char *const names[] = {"kernel", "microcode", "mitigations", NULL};
 

@@ -32,9 +32,6 @@ int state_diff_all(const json_t *a, const json_t *b, const char *const *varying,
 /* The number of differences that forbid a comparison: those that are fatal and not under test. */
 size_t state_diff_fatal(const json_t *differences);
 
-/* Names that stand for several keys, NULL-terminated. */
-const char *const *under_test_names(void);
-
 /*
  * Words of `a` that `b` lacks, and the reverse, as arrays of strings, new references. False, and
  * nothing is set, where the two are no lists: a value that is no text, fewer than three words on

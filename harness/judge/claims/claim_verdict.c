@@ -15,7 +15,8 @@
 
 /* --- texts --- */
 
-char *claim_number_text(const struct claim *c, double value, char *buf, size_t size)
+/* Three digits. Returns `buf`. */
+static char *claim_number_text(const struct claim *c, double value, char *buf, size_t size)
 {
 	bool has_unit = c->relation == CLAIM_VALUE || c->relation == CLAIM_DIFFERENCE;
 	char human[48];
@@ -33,7 +34,8 @@ char *claim_number_text(const struct claim *c, double value, char *buf, size_t s
 	return buf;
 }
 
-char *claim_estimate_text(const struct claim *c, const struct estimate *e)
+/* "2.21 (2.05 to 2.4)" */
+static char *claim_estimate_text(const struct claim *c, const struct estimate *e)
 {
 	char value[CLAIM_NUMBER_MAX], low[CLAIM_NUMBER_MAX], high[CLAIM_NUMBER_MAX];
 
@@ -97,7 +99,7 @@ struct claim_case claim_case_make(char *label)
 	};
 }
 
-void claim_case_free(struct claim_case *c)
+static void claim_case_free(struct claim_case *c)
 {
 	free(c->label);
 	free(c->points.id);

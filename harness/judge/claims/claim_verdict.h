@@ -18,12 +18,6 @@
 
 #define CLAIM_NUMBER_MAX 64
 
-/* Three digits. Returns `buf`. */
-char *claim_number_text(const struct claim *c, double value, char *buf, size_t size);
-
-/* "2.21 (2.05 to 2.4)" */
-char *claim_estimate_text(const struct claim *c, const struct estimate *e);
-
 /* "ratio at most 0.5", "rising along size" */
 char *claim_wanted_text(const struct claim *c);
 
@@ -53,7 +47,6 @@ void point_ids_add(struct point_ids *ids, int64_t id);
 
 /* Holds, nothing measured, no reason. Takes `label`. */
 struct claim_case claim_case_make(char *label);
-void claim_case_free(struct claim_case *c);
 
 /* What was measured. */
 void claim_case_measure(struct claim_case *c, const struct claim *claim, const struct estimate *e);

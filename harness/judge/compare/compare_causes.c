@@ -131,7 +131,9 @@ static struct comparison_late late_of(const struct compare_join *j, const struct
 	return late;
 }
 
-void compare_late(const struct compare_join *j, struct comparison *c)
+/* Fill in what made messages late at the points of a result, if both arms were measured with
+ * `explain`. */
+static void compare_late(const struct compare_join *j, struct comparison *c)
 {
 	for (size_t i = 0; i < c->point_count; i++)
 		c->points[i].late = late_of(j, &j->point[i]);
@@ -336,7 +338,13 @@ static int state_add_run(struct comparison *c, json_t *places, const struct comp
 	return rc;
 }
 
-int compare_state(const struct compare_runs *runs, const char *const *varying, struct comparison *c, struct err *e)
+/*
+ * Fill in how the state differs: every difference that is fatal to a comparison (files/state/diff.h)
+ * between the first run of the base and any other. `varying` as for state_diff(); NULL: the kernel,
+ * if the arms have different ones.
+ */
+static int compare_state(const struct compare_runs *runs, const char *const *varying, struct comparison *c,
+			 struct err *e)
 {
 	static const char *const kernel[] = {"kernel", NULL};
 	const struct compare_run *first = NULL; /* the first run whose state was captured */

@@ -9,17 +9,6 @@
 #include "judge/compare/compare_rule.h"
 #include "judge/compare/comparison.h"
 
-/* Fill in what made messages late at the points of a result, if both arms were measured with
- * `explain`. */
-void compare_late(const struct compare_join *j, struct comparison *c);
-
-/*
- * Fill in how the state differs: every difference that is fatal to a comparison (files/state/diff.h)
- * between the first run of the base and any other. `varying` as for state_diff(); NULL: the kernel,
- * if the arms have different ones.
- */
-int compare_state(const struct compare_runs *runs, const char *const *varying, struct comparison *c, struct err *e);
-
 /* compare_judge() with all that may have caused a difference. 0, or a negative errno and `e`. */
 int compare_judge_causes(const struct compare_join *j, const struct compare_rule *rule, const char *const *varying,
 			 struct comparison *c, struct err *e);

@@ -118,7 +118,8 @@ static void add_units(const struct compare_join *j, const struct compare_point *
 	qsort(to->units, n, sizeof(*to->units), by_start);
 }
 
-int compare_drift(const struct compare_runs *runs, struct perm_plan *plan)
+/* Call perm_plan_drift() with the mean time of each unit's runs. */
+static int compare_drift(const struct compare_runs *runs, struct perm_plan *plan)
 {
 	size_t n = runs->units[ARM_BASE] + runs->units[ARM_WITH];
 	double *when = or_abort(calloc(n + 1, sizeof(*when))), *count = or_abort(calloc(n + 1, sizeof(*count)));

@@ -20,9 +20,6 @@ int compare_judge(const struct compare_join *j, const struct compare_rule *rule,
 struct comparison_point compare_judge_point(const struct compare_join *j, const struct compare_point *p);
 void compare_judge_add(struct comparison_point *p, const struct compare_entry *t, const char *why);
 
-/* Call perm_plan_drift() with the mean time of each unit's runs. */
-int compare_drift(const struct compare_runs *runs, struct perm_plan *plan);
-
 /* "rc, busy, 32B": the settings in which the points differ, preceded by the name of the flow; the
  * caller frees. */
 char *compare_label(const struct compare_join *j, const struct compare_point *p);

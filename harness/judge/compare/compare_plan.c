@@ -30,7 +30,8 @@ double perm_least_p(size_t base, size_t with, bool pairs)
 	return 1 / all_ways(base, with, pairs);
 }
 
-const uint8_t *perm_row(const struct perm_plan *p, size_t i)
+/* The bits of a relabelling, `bytes` long. */
+static const uint8_t *perm_row(const struct perm_plan *p, size_t i)
 {
 	return p->bits + i * p->bytes;
 }

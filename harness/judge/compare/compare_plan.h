@@ -48,9 +48,6 @@ bool perm_label(const struct perm_plan *p, size_t i, size_t unit);
 /* The share of a single relabelling among all: with a smaller alpha, that many units cannot show anything. */
 double perm_least_p(size_t base, size_t with, bool pairs);
 
-/* The bits of a relabelling, `bytes` long. */
-const uint8_t *perm_row(const struct perm_plan *p, size_t i);
-
 /* --- one quantity under one relabelling --- */
 
 #define CONTRAST_ROUNDING 1e-9 /* statistics closer than this (relative) are equal */

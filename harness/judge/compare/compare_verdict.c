@@ -102,7 +102,8 @@ static bool is_by_counting(const struct compare_entry *t)
 	       fabs(q->effect) <= boots_student(q->level > 0 ? q->level : NOISE_TAIL, fmax(2, q->df)) * counting;
 }
 
-double compare_entry_noise(const struct compare_entry *t)
+/* The change that 19 of 20 such comparisons stay below if nothing has changed; in the quantity's own unit. */
+static double compare_entry_noise(const struct compare_entry *t)
 {
 	double error = error_of_entry(t);
 
@@ -111,12 +112,14 @@ double compare_entry_noise(const struct compare_entry *t)
 	return t->perm->df < 2 ? INFINITY : compare_amount(t->values, boots_student(NOISE_TAIL, t->perm->df) * error);
 }
 
-bool compare_entry_is_noisy(const struct compare_entry *t)
+/* Is a change of the size of the margin impossible to distinguish from noise? */
+static bool compare_entry_is_noisy(const struct compare_entry *t)
 {
 	return !(compare_entry_noise(t) <= t->margin);
 }
 
-double compare_entry_detectable(const struct compare_entry *t)
+/* The smallest change that would have been detected with probability COMPARE_POWER. */
+static double compare_entry_detectable(const struct compare_entry *t)
 {
 	const struct perm_quantity *q = t->perm;
 	double error = error_of_entry(t);
@@ -172,7 +175,9 @@ enum compare_verdict compare_entry_verdict(const struct compare_entry *t)
 	return COMPARE_UNDECIDED;
 }
 
-bool compare_entry_may_be_worse(const struct compare_entry *t)
+/* Is a change for the worse that is larger than the margin still possible? What is known of the values only in steps counts as
+ * possible, so that nothing is called harmless that the clock, or the digits of imported samples, could not have shown. */
+static bool compare_entry_may_be_worse(const struct compare_entry *t)
 {
 	if (compare_entry_is_noisy(t) && compare_entry_verdict(t) != COMPARE_IMPROVEMENT)
 		return true;

@@ -38,19 +38,6 @@ struct compare_entry compare_entry_make(const struct compare_join *j, const stru
 
 enum compare_verdict compare_entry_verdict(const struct compare_entry *t);
 
-/* Is a change for the worse that is larger than the margin still possible? What is known of the values only in steps counts as
- * possible, so that nothing is called harmless that the clock, or the digits of imported samples, could not have shown. */
-bool compare_entry_may_be_worse(const struct compare_entry *t);
-
-/* The change that 19 of 20 such comparisons stay below if nothing has changed; in the quantity's own unit. */
-double compare_entry_noise(const struct compare_entry *t);
-
-/* Is a change of the size of the margin impossible to distinguish from noise? */
-bool compare_entry_is_noisy(const struct compare_entry *t);
-
-/* The smallest change that would have been detected with probability COMPARE_POWER. */
-double compare_entry_detectable(const struct compare_entry *t);
-
 /* The result of one that has been tested. `metric`: of the comparison's point, which it points to. */
 struct comparison_quantity compare_entry_quantity(const struct compare_entry *t, const char *metric);
 

@@ -16,12 +16,15 @@
 
 /* --- a file of one repetition --- */
 
-void rep_file_open(struct rep_file *f, const char *dir, const char *name, const char *suffix, bool keep)
+/* `dir` is copied, `name` and `suffix` are borrowed. */
+static void rep_file_open(struct rep_file *f, const char *dir, const char *name, const char *suffix, bool keep)
 {
 	*f = (struct rep_file){.dir = fs_path("%s", dir), .name = name, .suffix = suffix, .keep = keep};
 }
 
-int rep_file_make(struct rep_file *f, unsigned repetition, bool *is_direct, struct err *e)
+/* A descriptor for writing, or a negative errno and `e`. `is_direct`: bypass the page cache if the file system supports
+ * it, and return whether it does; NULL: do not. */
+static int rep_file_make(struct rep_file *f, unsigned repetition, bool *is_direct, struct err *e)
 {
 	const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
 	int fd, rc;
@@ -43,7 +46,8 @@ int rep_file_make(struct rep_file *f, unsigned repetition, bool *is_direct, stru
 	return rc;
 }
 
-int rep_file_fail(struct rep_file *f, int rc, uint64_t bytes, struct err *e)
+/* To be called when writing has failed with `rc` after `bytes` bytes: removes the file. Returns `rc`. */
+static int rep_file_fail(struct rep_file *f, int rc, uint64_t bytes, struct err *e)
 {
 	if (f->keep)
 		unlink(f->path);
@@ -52,7 +56,7 @@ int rep_file_fail(struct rep_file *f, int rc, uint64_t bytes, struct err *e)
 		       (unsigned long long)bytes);
 }
 
-void rep_file_close(struct rep_file *f)
+static void rep_file_close(struct rep_file *f)
 {
 	free(f->dir);
 	free(f->path);

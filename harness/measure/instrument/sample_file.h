@@ -36,17 +36,6 @@ struct rep_file {
 	bool keep;
 };
 
-/* `dir` is copied, `name` and `suffix` are borrowed. */
-void rep_file_open(struct rep_file *f, const char *dir, const char *name, const char *suffix, bool keep);
-
-/* A descriptor for writing, or a negative errno and `e`. `is_direct`: bypass the page cache if the file system supports
- * it, and return whether it does; NULL: do not. */
-int rep_file_make(struct rep_file *f, unsigned repetition, bool *is_direct, struct err *e);
-
-/* To be called when writing has failed with `rc` after `bytes` bytes: removes the file. Returns `rc`. */
-int rep_file_fail(struct rep_file *f, int rc, uint64_t bytes, struct err *e);
-void rep_file_close(struct rep_file *f);
-
 struct sample_file {
 	struct memory ring;
 	struct rep_file at;

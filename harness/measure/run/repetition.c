@@ -171,7 +171,9 @@ static int shorten_column(const char *path, uint64_t count, struct err *e)
 	return rc;
 }
 
-int columns_shorten(const json_t *done, const char *dir, uint64_t count, struct err *e)
+/* For a repetition that was stopped early: removes the entries of messages that were never sent, as these are not
+ * lost. */
+static int columns_shorten(const json_t *done, const char *dir, uint64_t count, struct err *e)
 {
 	const json_t *column;
 	size_t i;

@@ -15,10 +15,6 @@ int columns_store(struct peer *p, const json_t *done, uint32_t messages, const c
  * trace-<side>.json. `asked`: this repetition may have them. */
 int columns_store_trace(struct peer *p, json_t *done, bool asked, const char *dir, struct err *e);
 
-/* For a repetition that was stopped early: removes the entries of messages that were never sent, as these are not
- * lost. */
-int columns_shorten(const json_t *done, const char *dir, uint64_t count, struct err *e);
-
 /* Repetitions that are not part of the results. */
 enum {
 	REPETITION_WARM_UP = -1,

@@ -128,7 +128,7 @@ char *session_path(const struct session *s, const struct flow *f, const char *na
 
 /* --- orders and answers --- */
 
-bool session_is_among(const struct peer *p, enum whom whom)
+static bool session_is_among(const struct peer *p, enum whom whom)
 {
 	return !p->idle && (whom == WHOM_ALL || p->role == (whom == WHOM_SINKS ? ROLE_SINK : ROLE_SOURCE));
 }
@@ -143,8 +143,8 @@ int session_complain(const struct peer *p, const json_t *message, struct err *e)
 		       p->name, NULL, "%s", text ? text : "failed without a reason");
 }
 
-/* Nobody can delay an answer forever with others. */
-int session_take_status(struct peer *p, struct err *e)
+/* A "status" has arrived. 0, or an error if it was not asked for: nobody can delay an answer forever with others. */
+static int session_take_status(struct peer *p, struct err *e)
 {
 	if (!p->asked)
 		return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL,

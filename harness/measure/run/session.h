@@ -33,11 +33,6 @@ int session_renew(struct session *s, struct err *e);
 /* Where files of a repetition go: "rep-03", and below it the flow's own folder where flows have names. The caller frees. */
 char *session_path(const struct session *s, const struct flow *f, const char *name);
 
-bool session_is_among(const struct peer *p, enum whom whom);
-
-/* A "status" has arrived. 0, or an error if it was not asked for. */
-int session_take_status(struct peer *p, struct err *e);
-
 /*
  * Wait until each of these endpoints has replied with `type`; the replies are in peer->reply. Nothing is read from
  * other endpoints: they may be sending a "done" with columns, which belongs to the repetition.

@@ -56,7 +56,7 @@ void trace_threads_add(struct trace_threads *t, int64_t tid)
 		t->bits[tid / 64] |= UINT64_C(1) << tid % 64;
 }
 
-bool trace_threads_has(const struct trace_threads *t, int64_t tid)
+static bool trace_threads_has(const struct trace_threads *t, int64_t tid)
 {
 	return t->bits && is_tid(tid) && t->bits[tid / 64] & UINT64_C(1) << tid % 64;
 }

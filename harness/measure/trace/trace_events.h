@@ -85,7 +85,6 @@ struct trace_threads {
 #define TRACE_TID_MOST (1 << 22) /* include/linux/threads.h: PID_MAX_LIMIT */
 
 void trace_threads_add(struct trace_threads *t, int64_t tid);
-bool trace_threads_has(const struct trace_threads *t, int64_t tid);
 void trace_threads_free(struct trace_threads *t);
 
 /* An event of a probe in a traced program. */
