@@ -18,7 +18,17 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 
-/* --- a file that is mapped while it grows --- */
+/* --- mappings --- */
+
+/*
+ * A file made by somebody else, mapped for reading. Reading such a mapping raises SIGBUS if the file has been shortened
+ * meanwhile, or if its disk fails. This must not end the program: what is missing is replaced by zeros, and closing the
+ * mapping reports it. So whatever was computed from a mapping counts only if closing it succeeds, and code that reads
+ * it must bear that values change between two looks.
+ *
+ * Mappings are opened and closed by one thread at a time, while no other thread reads one; any number of threads may
+ * read. The first one installs a handler for SIGBUS, which passes on what does not concern a mapping.
+ */
 
 struct mapped {
 	char *path;

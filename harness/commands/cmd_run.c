@@ -1,13 +1,13 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "commands/commands.h"
-#include "commands/dry_run.h"
 #include "commands/import_options.h"
 #include "commands/shared_options.h"
 #include "common/clean_stream.h"
@@ -18,18 +18,116 @@
 #include "common/or_abort.h"
 #include "common/units.h"
 #include "files/rundir/layout.h"
+#include "judge/analysis/param.h"
 #include "judge/analysis/summary_json.h"
 #include "judge/analysis/summary_table.h"
 #include "judge/claims/claims.h"
 #include "measure/run/channel.h"
 #include "measure/run/forecast.h"
+#include "measure/run/preflight.h"
 #include "measure/run/run.h"
+#include "measure/spec/spec.h"
 #include "study/campaign/campaign_folder.h"
 #include "study/kinds.h"
 #include "study/study_record.h"
 #include "study/study_run.h"
 
+/* --- --dry-run --- */
+
+static void dry_run_settings(const struct spec *spec, size_t point, bool shared, FILE *out)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach (spec->point[point].params, key, value) {
+		if ((json_object_get(spec->differing, key) == NULL) != shared)
+			continue;
+		char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+
+		fprintf(out, " %s=%s", key, text);
+		free(text);
+	}
+}
+
+/* Print the settings of a point, by its index, that the spec or the command line names, and that differ between points,
+ * each as " rate=1kHz". */
+static void dry_run_named_settings(const struct spec *spec, size_t point, FILE *out)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach (spec->point[point].params, key, value) {
+		char name[64], text[64];
+		enum unit unit = param_name_unit(key, name, sizeof(name));
+
+		if (json_object_get(spec->named_keys, key) && json_object_get(spec->differing, key))
+			fprintf(out, " %s=%s", name, param_value_text(value, unit, text, sizeof(text)));
+	}
+}
+
+static size_t count_former(const struct forecast *each, size_t count)
+{
+	size_t former = 0;
+
+	for (size_t i = 0; i < count; i++)
+		former += each[i].is_former;
+	return former;
+}
+
+static void print_points(const struct spec *spec, const struct forecast *sum, const struct forecast *each)
+{
+	char text[FORECAST_TEXT_MAX];
+
+	printf("%zu point%s, %llu messages, %s, %zu as in former runs; settings that all share:\n", spec->point_count,
+	       spec->point_count == 1 ? "" : "s", preflight_messages(spec->point, spec->point_count),
+	       forecast_sentence(sum, text, sizeof(text)), count_former(each, spec->point_count));
+	if (spec->point_count) {
+		printf(" ");
+		dry_run_settings(spec, 0, true, stdout);
+		printf("\n");
+	}
+	for (size_t i = 0; i < spec->point_count; i++) {
+		printf("%4zu: %10s ", i, forecast_text(forecast_seconds(&each[i]), text, sizeof(text)));
+		dry_run_settings(spec, i, false, stdout);
+		printf("\n");
+	}
+}
+
+static void print_json(const struct spec *spec, const struct forecast *each)
+{
+	json_t *points = spec_points_json(spec), *p;
+	size_t i;
+
+	json_array_foreach (points, i, p)
+		forecast_to_json(&each[i], p);
+	json_print(points, stdout);
+	json_decref(points);
+}
+
+/* `out`: as for --out; former runs are searched for there. */
+static void dry_run_show(const struct spec *spec, const char *out, bool json)
+{
+	struct forecast *each = or_abort(calloc(spec->point_count + 1, sizeof(*each)));
+	char *runs = run_parent(spec, out);
+	const struct forecast sum = forecast_run(spec, runs, each);
+
+	if (json)
+		print_json(spec, each);
+	else
+		print_points(spec, &sum, each);
+	free(runs);
+	free(each);
+}
+
 /* --- progress --- */
+
+/*
+ * What is printed to standard error while it measures: on a terminal one line that is
+ * updated, otherwise a line for each point. Nothing goes to standard output.
+ *
+ * For one run at a time. Not thread-safe; run_progress_print() may be called by a signal handler,
+ * because signals are blocked except while a run waits (channel_wait()).
+ */
 
 enum verbosity {
 	VERBOSITY_QUIET,   /* errors only */

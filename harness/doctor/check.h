@@ -53,4 +53,20 @@ struct check {
 /* Of the clock and the CPUs; of memory, devices, programs, and what earlier runs left behind. */
 extern const struct check cpu_checks[], machine_checks[];
 
+/*
+ * What interrupts a CPU (cpu_checks.c): interrupts and softirqs by name, and time taken by the hypervisor, as counted by
+ * the kernel. They are read twice and subtracted.
+ */
+
+/* {name: count} of the CPU: "LOC", "24 virtio0-input", "softirq TIMER", "steal ticks". A new
+ * reference. */
+json_t *disturbances_read(const struct sysroot *root, int cpu);
+
+/* The increase between two readings, a new reference: {name: difference}, the most frequent first. */
+json_t *disturbances_between(const json_t *before, const json_t *after);
+
+/* The first few of them, "200 LOC, 3 24 virtio0-input"; "nothing that the kernel counts". Returns
+ * `buf`. */
+char *disturbances_text(const json_t *grown, char *buf, size_t size);
+
 #endif

@@ -22,6 +22,12 @@ struct verdict_format;
 
 /* --- the hosts of --hosts (study_hosts.c) --- */
 
+/*
+ * The hosts between which is measured: a list ("n1,n2", "n[01-64]", as Slurm writes them) or a file, a
+ * host a line: its name, and after a blank, if it has another one on the network under test, its
+ * address. '#' begins a comment.
+ */
+
 #define HOSTS_MAX 4096
 
 struct study_host {

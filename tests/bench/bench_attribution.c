@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "common/err.h"
-#include "judge/analysis/attribution.h"
+#include "judge/analysis/explained.h"
 #include "judge/analysis/timeline_build.h"
 #include "tests/bench/bench.h"
 

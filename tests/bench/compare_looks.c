@@ -1,6 +1,6 @@
 /*
  * Counts how often a comparison with interim looks errs, which ends at the first look that decides
- * (judge/compare/compare_plan.h): compare_looks [COMPARISONS] (default: 60). Prints the table of
+ * (judge/compare/compare_plan.c): compare_looks [COMPARISONS] (default: 60). Prints the table of
  * docs/compare.md. The exit status is 1 if the false alarms of all looks together are significantly
  * (95 %) above 5 %, or real changes are called harmless in significantly more than 1 % of cases.
  */

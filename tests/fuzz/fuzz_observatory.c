@@ -5,7 +5,6 @@
 
 #include "common/fs.h"
 #include "fuzz.h"
-#include "measure/spec/observatory_config.h"
 #include "measure/spec/observatory_spec.h"
 #include "measure/spec/spec.h"
 

@@ -12,7 +12,7 @@
 #include "common/npy.h"
 #include "files/rundir/trace_file.h"
 #include "fuzz.h"
-#include "judge/analysis/attribution.h"
+#include "judge/analysis/explained.h"
 #include "judge/analysis/timeline_build.h"
 
 #define EVENTS_MOST   256

@@ -18,7 +18,6 @@
 #include "judge/analysis/summary_json.h"
 #include "judge/compare/compare_judge.h"
 #include "judge/compare/compare_perm.h"
-#include "judge/compare/compare_plan.h"
 #include "judge/compare/compare_runs.h"
 #include "tests/unit/fixture_random.h"
 

@@ -2,7 +2,7 @@
  * Who held a message up: made-up events and stamps, whose causes are known.
  */
 #include "common/npy.h"
-#include "judge/analysis/attribution.h"
+#include "judge/analysis/explained.h"
 #include "judge/analysis/timeline_build.h"
 #include "tap.h"
 

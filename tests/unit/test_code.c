@@ -1,7 +1,7 @@
 /*
  * The instructions of functions, as bytes: where control goes, and where no probe may be put.
  */
-#include "measure/program/code.h"
+#include "measure/program/binary_site.h"
 
 #include <errno.h>
 

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "judge/compare/compare_perm.h"
-#include "judge/compare/compare_plan.h"
 #include "judge/compare/compare_verdict.h"
 #include "tests/unit/tap.h"
 

@@ -2,7 +2,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/sysroot.h"
-#include "doctor/disturbances.h"
+#include "doctor/check.h"
 #include "tap.h"
 
 static void put(const char *base, const char *name, const char *text)

@@ -1,5 +1,4 @@
 /* What a configuration of Observatory becomes, and what is said of a wrong one. */
-#include "measure/spec/observatory_config.h"
 #include "measure/spec/observatory_spec.h"
 
 #include "common/yaml_make.h"

@@ -36,6 +36,13 @@
 
 /* --- guards --- */
 
+/*
+ * Files that another program, such as tuned, changes for kbtune: their original content ("raw", in
+ * "form"), so that they can be restored whatever happens to the program, and their changed content
+ * ("made"), with the files that change with them ("beside", see op_file.h). An array of {"path", "form",
+ * "raw"} and more.
+ */
+
 /* Treat a guard as a step that writes a file, so that it is restored like any other value. */
 static int undo_guard(struct machine *m, const json_t *guard, struct err *e)
 {

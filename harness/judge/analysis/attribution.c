@@ -1,4 +1,4 @@
-#include "judge/analysis/attribution.h"
+#include "judge/analysis/explained.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

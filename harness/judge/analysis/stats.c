@@ -18,6 +18,11 @@
 
 /* --- counted samples --- */
 
+/*
+ * The first pass over all samples. Counts them in a window of bins, with as many threads as are
+ * worthwhile, and computes the moments that do not need a second pass.
+ */
+
 #define SHARES_MAX 4 /* threads; the memory for counts is proportional to it */
 
 /*

@@ -20,6 +20,15 @@
 
 /* --- a period as a metric --- */
 
+/*
+ * What claims say about a period: "pattern.high_first(32)" is the first of the slowest phases of period 32, whether
+ * that is the strongest period or is nested in another one, "pattern.strength(turn_ns, 2)" the strength of period 2 of
+ * the series turn_ns, "pattern.base_ns(turn_ns)" a number of the pattern of that series. Pure.
+ *
+ * Without such a period, `period` and `strength` are 0, so that a claim about them fails, and other numbers are none.
+ * `next_...` are of the phases that are the slowest but for those of `high_...`.
+ */
+
 enum claim_cycle_key {
 	CYCLE_PERIOD,
 	CYCLE_STRENGTH,

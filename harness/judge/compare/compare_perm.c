@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/or_abort.h"
-#include "judge/compare/compare_plan.h"
 
 #define NOISE_SHARE 0.95
 

@@ -1,4 +1,4 @@
-#include "judge/compare/compare_plan.h"
+#include "judge/compare/compare_perm.h"
 
 #include <errno.h>
 #include <math.h>

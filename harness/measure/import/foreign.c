@@ -28,6 +28,11 @@
 
 /* --- the command --- */
 
+/*
+ * Another program while it measures: one process group, without standard input, whose output is kept in files, and which
+ * ends at the latest after a time limit, on a signal, or when kblat does.
+ */
+
 #define FOREIGN_STDOUT	 "stdout"
 #define FOREIGN_STDERR	 "stderr"
 #define FOREIGN_KEPT	 (1 << 20)   /* bytes of each of its files that stay in the run directory */
@@ -295,6 +300,11 @@ static void keep_changes_of(struct foreign_run *f)
 }
 
 /* --- the command --- */
+
+/*
+ * Another program while it measures: one process group, without standard input, whose output is kept in files, and which
+ * ends at the latest after a time limit, on a signal, or when kblat does.
+ */
 
 /* `text` with the file in place of FOREIGN_FILE. */
 static char *fill_in(const char *text, const char *file)

@@ -12,6 +12,10 @@
 
 struct err;
 
+/*
+ * How finely a list of samples is known: the digits with which they are written, and the step of the clock behind them, which
+ * may be coarser than its digits. One object for each file; not thread-safe.
+ */
 #define STEP_DECADES 20 /* of values, from 10^STEP_LEAST ns on */
 #define STEP_LEAST   (-3)
 #define STEP_SAMPLES 65536 /* of which the step of the clock is found: the first of a file */

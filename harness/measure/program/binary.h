@@ -14,6 +14,10 @@
 
 struct err;
 
+/*
+ * Which file is meant by the name of a program or library: the one that a process runs, whatever has become of its path, or
+ * what that is in its own file system (a container's); or else the one that a shell would find.
+ */
 struct probed_file {
 	int fd;	      /* open for reading; -1: none */
 	char *path;   /* as its process sees it */

@@ -11,7 +11,64 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "measure/program/code.h"
+/* --- instructions (code.c) --- */
+
+/*
+ * The instructions of a function: where each begins, where control goes after it, and which of them no probe may be put
+ * at. Those of x86-64 and i386 are decoded by libcapstone; those of aarch64 all have four bytes.
+ */
+enum code_machine { CODE_X86_64, CODE_I386, CODE_AARCH64, CODE_UNKNOWN };
+
+enum code_flow {
+	CODE_NEXT,     /* to the next one, as after a call */
+	CODE_RETURN,   /* to the caller */
+	CODE_JUMP,     /* to `target` */
+	CODE_BRANCH,   /* to `target` or to the next one */
+	CODE_INDIRECT, /* to where a register or a place in memory says */
+	CODE_STOP,     /* nowhere: ud2, hlt */
+};
+
+#define CODE_ALWAYS	       -1 /* a condition */
+#define CODE_UNKNOWN_CONDITION -2
+#define CODE_THROUGH	       24
+
+struct code_instruction {
+	uint64_t address;
+	uint64_t target;  /* of CODE_JUMP and CODE_BRANCH, and of a call that names its function (else 0) */
+	uint64_t named;	  /* the address that it loads into a register; 0: none */
+	const char *harm; /* why no probe may be put here, as the end of a sentence; NULL: one may */
+	uint8_t size;	  /* in bytes */
+	int8_t condition; /* of CODE_BRANCH: as code_is_taken() takes it */
+	enum code_flow flow;
+	bool is_call;
+	bool is_filler;		    /* does nothing, or stops: what compilers put between blocks */
+	bool is_table;		    /* CODE_INDIRECT: certainly by a table of places in the same function */
+	bool is_leaving;	    /* CODE_INDIRECT: certainly to another function */
+	char through[CODE_THROUGH]; /* CODE_INDIRECT: how uprobe_events names the target; "": it cannot */
+};
+
+struct code {
+	struct code_instruction *list; /* in the order of their addresses */
+	size_t count;
+	uint64_t begin, end;
+};
+
+/*
+ * Decode all bytes of a function, which begins at `address`. -EILSEQ: they are not instructions throughout, at
+ * `*undecoded`; what comes before is in `out`. -ENOTSUP: another machine. Free in either case.
+ */
+int code_decode(enum code_machine machine, const uint8_t *bytes, size_t size, uint64_t address, struct code *out,
+		uint64_t *undecoded);
+void code_free(struct code *c);
+
+/* The instruction that begins there, or NULL. */
+const struct code_instruction *code_at(const struct code *c, uint64_t address);
+
+/* Those around an address that lies inside of an instruction: the last beginning before, and the next one. */
+void code_neighbours(const struct code *c, uint64_t address, uint64_t *before, uint64_t *after);
+
+/* Does a branch with this condition (of a CODE_BRANCH) go to its target, with these flags of the processor? */
+bool code_is_taken(int condition, uint64_t flags);
 
 /* A range of addresses. */
 struct binary_range {

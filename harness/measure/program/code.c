@@ -1,4 +1,4 @@
-#include "measure/program/code.h"
+#include "measure/program/binary_site.h"
 
 #include <capstone/capstone.h>
 #include <errno.h>

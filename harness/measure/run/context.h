@@ -17,6 +17,15 @@
 
 /* --- hosts (hosts.c) --- */
 
+/*
+ * The hosts on which endpoints run: their names in the run directory and, for hosts other than the coordinator's, the
+ * quality of their tick counters, the conversion of their ticks to nanoseconds since t0, and their states before and
+ * after the run.
+ *
+ * Ticks of another host are converted with that host's own fit. Their origin is known only as precisely as a message
+ * over the endpoint's channel can tell, which is about a millisecond, unless it is measured.
+ */
+
 /* One that is not the coordinator's. */
 struct host {
 	char *name; /* its label, which is its folder's name, too */

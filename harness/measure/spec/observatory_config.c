@@ -1,4 +1,4 @@
-#include "measure/spec/observatory_config.h"
+#include "measure/spec/observatory_spec.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 #include "common/yaml_make.h"
 #include "files/observatory/observatory_operations.h"
 #include "measure/point/settings.h"
-#include "measure/spec/observatory_config.h"
 #include "measure/transports/verbs_device.h"
 
 #define NAME_MAX_CHARS	   48 /* for the run's name, which is only a part of the directory's */
