@@ -333,7 +333,7 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 	END
 }
 
-# Message i is submitted at i * interval, read by the device 500 ns later, and received after 1 us. If all messages were
+# Message i is submitted at i * interval, read by the device 500 ns later (read_delay), and received after 1 us. If all messages were
 # received in one place, the sink found the stamp of the next message there.
 @test "a t_send that was overwritten before it was read is wrong, and invalidates" {
 	spec o <<-'YAML'
@@ -341,13 +341,14 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 		matrix:
 		  - {}
 		  - {overwrite: 5-7}
+		  - {read_delay: 100ns}
 	YAML
 	run "$KBLAT" run o.yaml --out runs
 	[ "$status" -eq 3 ]
 	run_dir=${lines[-1]}
 	assert_eq "$(json "$run_dir/summary.json" '[[p["metrics"]["send_lat_ns"][k] for k in ("min", "max")] for p in d["points"]]')" \
-		"[[500, 500], [-9500, 500]]"
-	assert_eq "$(json "$run_dir/summary.json" '[p["valid"] for p in d["points"]]')" "[True, False]"
+		"[[500, 500], [-9500, 500], [900, 900]]"
+	assert_eq "$(json "$run_dir/summary.json" '[p["valid"] for p in d["points"]]')" "[True, False, True]"
 	assert_contains "$(json "$run_dir/summary.json" "d['points'][1]['reasons']")" \
 		"6 messages whose t_send is later than their t_recv: the stamps were overwritten before they were read (sink, 2 of 2 repetitions)"
 	run "$KBLAT" verify "$run_dir"

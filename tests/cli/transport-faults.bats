@@ -109,6 +109,7 @@ load transports_helper
 		matrix:
 		  - {transport: [tcp, udp], sink_port: [$(cat port), 0]}
 		  - {transport: [zeromq, nanomsg], pattern: pair, sink_port: [$(cat port), 0]}
+		  - {transport: [zeromq, nanomsg], pattern: pubsub, source_port: [$(cat port), 0]}
 	YAML
 	run "$KBLAT" run s.yaml --out runs
 	kill $holder
@@ -119,7 +120,10 @@ load transports_helper
 	assert_contains "$output" "udp 127.0.0.1:$(cat port)"
 	assert_contains "$output" "zeromq tcp://127.0.0.1:$(cat port): cannot listen: another process has the port; choose another \`sink_port\`"
 	assert_contains "$output" "nanomsg tcp://127.0.0.1:$(cat port): cannot listen"
-	assert_eq "$(json "$run_dir/run.json" 'd["status"], d["points"]["failed"], d["points"]["completed"]')" "('FAILED', 4, 4)"
+	for library in zeromq nanomsg; do
+		assert_contains "$output" "$library tcp://127.0.0.1:$(cat port): cannot listen: another process has the port; choose another \`source_port\`"
+	done
+	assert_eq "$(json "$run_dir/run.json" 'd["status"], d["points"]["failed"], d["points"]["completed"]')" "('FAILED', 6, 6)"
 }
 
 # bats test_tags=long

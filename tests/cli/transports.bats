@@ -163,6 +163,30 @@ keeps_all() {
 	assert_eq "$(json "$run_dir/points/0000/point.json" 'd["granted"]["source"]["lane"][:6], sorted(d["granted"]["source"]["environment"])')" "('tcp/lo', ['UCX_LOG_FILE=stdout', 'UCX_LOG_LEVEL=info', 'UCX_TLS=tcp'])"
 }
 
+# A message that is sent at once wakes each side once; at a rendezvous the sides wait for each other, too.
+@test "UCX: from rndv_thresh on, messages are sent by rendezvous" {
+	spec meet <<-'YAML'
+		settings: {kernel: pingpong, transport: ucx, tls: tcp, devices: lo, poll: event, size: 1000, messages: 300, repetitions: 1, warmup: 20, lost_after: 10s}
+		matrix:
+		  - {rndv_thresh: [1, inf]}
+	YAML
+	run "$KBLAT" run meet.yaml --no-state --out runs
+	assert_measured
+	run_dir=${lines[-1]}
+	assert_eq "$(/usr/bin/python3 - "$run_dir" <<-'PY'
+		import json, sys
+		waits = [json.load(open(f"{sys.argv[1]}/points/000{p}/rep-00/counters.json"))["source"]["switches_voluntary"] for p in (0, 1)]
+		print(waits[0] > 1.5 * waits[1] or waits)
+	PY
+	)" True
+	UCX_RNDV_THRESH=8k run "$KBLAT" run meet.yaml --no-state --out runs --only rndv_thresh=inf
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "UCX_RNDV_THRESH: 8k contradicts the setting rndv_thresh: inf; unset one of them"
+	run "$KBLAT" run meet.yaml --no-state --out runs --set rndv_thresh=much
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "rndv_thresh: UCX does not accept much"
+}
+
 # Messages that the kernel keeps when the source has posted them all are counted before its counters are read.
 @test "UCX and libfabric over TCP: a stream that was carried is not denied by counters that are read too early" {
 	spec kept <<-'YAML'
@@ -380,11 +404,13 @@ keeps_all() {
 		matrix:
 		  - {kernel: oneway, burst: 10, pattern: pair, poll: [busy, event, adaptive]}
 		  - {kernel: pingpong, pattern: [pair, pubsub], size: [5, 60000]}
+		  - {kernel: oneway, burst: 10, pattern: pair, transport: zeromq, over: tcp, hwm: 7}
 	YAML
 	run "$KBLAT" run m.yaml --out runs
 	assert_measured
 	run_dir=${lines[-1]}
-	assert_eq "$(completed)" 28
+	assert_eq "$(completed)" 29
+	assert_eq "$(json "$run_dir/points/0028/point.json" '[d["granted"][side]["hwm"] for side in ("source", "sink")]')" "[7, 7]"
 	check_counters 'source["posted"], sink["received"], source["bad_payloads"], sink["bad_payloads"], sink["duplicates"]' "(100, 100, 0, 0, 0)"
 	assert_eq "$(json "$run_dir/points/0000/point.json" 'd["granted"]["sink"]["pattern"], d["granted"]["sink"]["local"][:16]')" "('pair', 'tcp://127.0.0.1:')"
 	[ -z "$(shm_files)" ]

@@ -232,6 +232,17 @@ small() {
 	is_bare
 }
 
+@test "busy polling of the card: for as long, and as many frames at a time, as the settings say" {
+	command -v strace >/dev/null || skip "strace is not installed"
+	small
+	run "$KBLAT" run x.yaml --out runs --set source_address=198.18.213.1 --set sink_address=198.18.213.2 --set busy_poll=20us --set budget=16 \
+		--source "ip netns exec $A" --sink "ip netns exec $B strace -f -qq -e trace=setsockopt -o $T/calls"
+	assert_measured
+	for option in 'SO_PREFER_BUSY_POLL, [1]' 'SO_BUSY_POLL, [20]' 'SO_BUSY_POLL_BUDGET, [16]'; do
+		grep -qF "$option" calls
+	done
+}
+
 @test "an MTU with which the driver cannot: generic mode, or its name" {
 	small
 	ip -n "$A" link set card mtu 9000
