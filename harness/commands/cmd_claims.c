@@ -46,7 +46,7 @@ static enum status judge_and_show(const struct run *runs, size_t count, const st
 	if (asked->json)
 		print_json(&verdicts);
 	else if (asked->verdicts.format)
-		verdict_format_print(asked->verdicts.format, verdict_list_of_claims(&verdicts));
+		verdict_format_print(asked->verdicts.format, verdict_list_of_claims(&verdicts, runs, count));
 	else if (verdicts.count)
 		claims_table(&verdicts, stdout);
 	else

@@ -431,8 +431,20 @@ static void show_tables(const struct run_result *r, const struct claim_verdicts 
 	}
 }
 
+static enum status show_in_format(const struct run_result *r, const struct claim_verdicts *verdicts,
+				  const struct verdict_format *format, enum status status, struct err *e)
+{
+	struct run run;
+
+	if (run_open(r->path, &run, e))
+		return err_status(e);
+	verdict_format_print(format, verdict_list_of_run(r->summary, verdicts, &run, status));
+	run_close(&run);
+	return status;
+}
+
 /* If a claim of the spec fails, the status is STATUS_NO. */
-static enum status show_result(const struct run_result *r, const struct run_options *o)
+static enum status show_result(const struct run_result *r, const struct run_options *o, struct err *e)
 {
 	struct claim_verdicts verdicts = claims_read(r->path);
 	enum status status = conclude(r);
@@ -442,7 +454,7 @@ static enum status show_result(const struct run_result *r, const struct run_opti
 	if (o->json)
 		show_json(r->summary);
 	else if (o->verdicts.format)
-		verdict_format_print(o->verdicts.format, verdict_list_of_run(r->summary, &verdicts, r->path, status));
+		status = show_in_format(r, &verdicts, o->verdicts.format, status, e);
 	else
 		show_tables(r, &verdicts);
 	claim_verdicts_free(&verdicts);
@@ -501,7 +513,7 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 		fprintf(stderr, "kblat: the results so far are in %s, not sealed\n", result.path);
 	if (!rc && spec->wants_wire)
 		warn_of_wire(result.summary);
-	status = !rc ? show_result(&result, o) : e->status ? e->status : STATUS_FAILED;
+	status = !rc ? show_result(&result, o, e) : e->status ? e->status : STATUS_FAILED;
 	run_result_free(&result);
 	return status;
 }

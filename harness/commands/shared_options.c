@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/diag.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
@@ -74,10 +75,15 @@ int shared_options_read(struct shared_options *w, struct err *e)
 int shared_options_find(struct shared_options *w, const char **asked, const char **out, struct err *e)
 {
 	w->spec = experiments_find(*asked);
-	if (access(w->spec, F_OK) && errno == ENOENT)
-		return err_set(e, -ENOENT, STATUS_USAGE, *asked, NULL,
-			       "there is no such file, and no experiment of this name; 'kblat list experiments' lists "
-			       "experiments");
+	if (access(w->spec, F_OK) && errno == ENOENT) {
+		char hint[SUGGESTION_MAX], *nearest = experiments_suggest(*asked);
+
+		err_set(e, -ENOENT, STATUS_USAGE, *asked, NULL,
+			"there is no such file, and no experiment of this name ('kblat list experiments' lists them)%s",
+			suggestion(nearest, hint, sizeof(hint)));
+		free(nearest);
+		return -ENOENT;
+	}
 	*asked = w->spec;
 	if (!*out && experiments_is_installed(w->spec))
 		*out = "runs";

@@ -6,11 +6,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <yaml.h>
 
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "common/sha256.h"
 #include "common/text.h"
+#include "files/rundir/sealed.h"
 #include "judge/analysis/summary.h"
 #include "judge/claims/claim_verdict.h"
 #include "judge/compare/compare_point.h"
@@ -19,8 +22,6 @@
 #include "report/escape.h"
 
 /* --- verdicts of any kind as one list --- */
-
-/* --- the list --- */
 
 enum verdict_result verdict_of_status(enum status status)
 {
@@ -52,7 +53,7 @@ struct verdict_list verdict_list_make(const char *suite, enum status status, con
 
 	verdict_text(&l.suite, suite && *suite ? suite : "kblat");
 	verdict_text(&l.kernel, "");
-	verdict_text(&l.started, "");
+	verdict_text(&l.of, "");
 	verdict_text(&l.answer, answer);
 	return l;
 }
@@ -68,9 +69,33 @@ static void verdict_list_free(struct verdict_list *l)
 	free(l->all);
 	free(l->suite);
 	free(l->kernel);
-	free(l->started);
+	free(l->of);
 	free(l->answer);
 	*l = (struct verdict_list){.all = NULL};
+}
+
+void verdict_list_is_of(struct verdict_list *l, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *of = fs_path("%s %s", l->of, slash ? slash + 1 : path);
+
+	free(l->of);
+	l->of = of;
+}
+
+/* A kernel about which all runs agree. */
+static void list_add_run(struct verdict_list *l, const struct run *run, bool first)
+{
+	struct err ignored = ERR_INIT;
+	struct sealed_hosts h;
+	bool known = !sealed_hosts_read(run, &h, &ignored) && strcmp(h.kernel, SEALED_UNKNOWN);
+
+	verdict_list_is_of(l, run->path);
+	if (first && known)
+		verdict_text(&l->kernel, h.kernel);
+	else if (!known || strcmp(l->kernel, h.kernel))
+		verdict_text(&l->kernel, "");
+	sealed_hosts_free(&h);
 }
 
 struct verdict *verdict_list_add(struct verdict_list *l, const char *group, const char *name,
@@ -100,15 +125,23 @@ static enum verdict_result result_of_quantity(enum compare_verdict verdict)
 	return results[verdict];
 }
 
+/* An end of an interval that nothing bounds is no number. */
+static const char *end_text(double end, char *buf, size_t size)
+{
+	snprintf(buf, size, "%+.3g", end);
+	return isnan(end) ? "unbounded" : buf;
+}
+
 static char *quantity_numbers(const struct comparison *c, const struct comparison_quantity *q)
 {
-	bool share = comparison_is_share(q);
-	const char *unit = share ? "percentage points" : "%";
+	const char *unit = comparison_is_share(q) ? "percentage points" : "%";
+	char effect[32], low[32], high[32];
 
-	return fs_path("NEW %.6g, BASE %.6g %s; %+.3g %s (%.3g %% interval %+.3g to %+.3g); margin %.3g %s",
-		       q->level[ARM_WITH], q->level[ARM_BASE], q->unit, comparison_shown(q, &q->effect), unit,
-		       comparison_confidence(c), comparison_shown(q, &q->low), comparison_shown(q, &q->high),
-		       comparison_shown(q, &q->margin), unit);
+	return fs_path("NEW %.6g, BASE %.6g %s; %s %s (%.3g %% interval %s to %s); margin %.3g %s", q->level[ARM_WITH],
+		       q->level[ARM_BASE], q->unit, end_text(comparison_shown(q, &q->effect), effect, sizeof(effect)),
+		       unit, comparison_confidence(c), end_text(comparison_shown(q, &q->low), low, sizeof(low)),
+		       end_text(comparison_shown(q, &q->high), high, sizeof(high)), comparison_shown(q, &q->margin),
+		       unit);
 }
 
 static const char *quantity_why(const struct comparison_quantity *q)
@@ -151,10 +184,13 @@ static void add_point_verdicts(struct verdict_list *l, const struct comparison *
 struct verdict_list verdict_list_of_comparison(const struct comparison *c)
 {
 	struct verdict_list l = verdict_list_make(c->experiment, compare_verdict_status(c->verdict), c->answer);
-	const json_t *boots = c->arm[ARM_WITH].boots;
+	const json_t *boot;
+	size_t k;
 
 	verdict_text(&l.kernel, comparison_kernel(c, ARM_WITH));
-	verdict_text(&l.started, json_string_value(json_array_get(boots, json_array_size(boots) - 1)));
+	for (int arm = 0; arm < ARMS; arm++)
+		json_array_foreach (c->arm[arm].boots, k, boot)
+			verdict_list_is_of(&l, json_string_value(boot));
 	for (size_t i = 0; i < c->point_count; i++)
 		add_point_verdicts(&l, c, &c->points[i]);
 	return l;
@@ -181,12 +217,13 @@ static void add_claims(struct verdict_list *l, const struct claim_verdicts *verd
 		    fs_path("%s: %s; measured: %s", c->claim, c->wanted, *c->measured ? c->measured : "nothing");
 		/* Other claims do not wait for one that cannot be judged here. */
 		v->shown_only = true;
+		v->unit = claim_verdict_unit(c);
 		if (c->case_count == 1)
 			v->value = c->cases[0].value;
 	}
 }
 
-struct verdict_list verdict_list_of_claims(const struct claim_verdicts *v)
+struct verdict_list verdict_list_of_claims(const struct claim_verdicts *v, const struct run *runs, size_t count)
 {
 	struct verdict_list l = verdict_list_make(v->count ? v->all[0].experiment : "", claim_verdicts_status(v), "");
 	char *answer = fs_path("claims: %zu hold, %zu fail, %zu are not judged", claim_verdicts_count(v, CLAIM_HOLDS),
@@ -194,6 +231,8 @@ struct verdict_list verdict_list_of_claims(const struct claim_verdicts *v)
 
 	verdict_text(&l.answer, answer);
 	free(answer);
+	for (size_t i = 0; i < count; i++)
+		list_add_run(&l, &runs[i], !i);
 	add_claims(&l, v);
 	return l;
 }
@@ -230,17 +269,23 @@ static void add_run_point(struct verdict_list *l, const struct summary_point *p)
 	free(name);
 }
 
-struct verdict_list verdict_list_of_run(const struct summary *s, const struct claim_verdicts *v, const char *run,
+struct verdict_list verdict_list_of_run(const struct summary *s, const struct claim_verdicts *v, const struct run *run,
 					enum status status)
 {
-	struct verdict_list l = verdict_list_make(s->name, status, run);
-	const char *name = strrchr(run, '/');
+	struct verdict_list l = verdict_list_make(s->name, status, run->path);
 
-	verdict_text(&l.started, name ? name + 1 : run);
+	list_add_run(&l, run, true);
 	for (size_t i = 0; i < s->point_count; i++)
 		add_run_point(&l, &s->points[i]);
 	add_claims(&l, v);
 	return l;
+}
+
+/* libyaml's calls fail only for want of memory. */
+static int or_abort_if_0(int made)
+{
+	or_abort(made ? "" : NULL);
+	return made;
 }
 
 /* --- words --- */
@@ -303,20 +348,24 @@ static size_t count_groups(const struct verdict_list *l)
 	return n;
 }
 
-/* Of a group: a failure is one of the whole, then an error; it is open only if all that counts is. */
+/* Of a group: a failure is one of the whole, then an error. Otherwise those count on which the whole depends, if there are any:
+ * what is undecided among them is nowhere a pass. */
 static enum verdict_result group_result(const struct verdict_list *l, size_t first)
 {
-	enum verdict_result result = VERDICT_UNDECIDED;
+	size_t n[VERDICT_RESULTS] = {0}, depends[VERDICT_RESULTS] = {0}, all = 0;
 
 	for (size_t i = first; i < group_end(l, first); i++) {
-		enum verdict_result one = l->all[i].result;
-
-		if (one == VERDICT_FAIL)
-			return one;
-		if (one == VERDICT_ERROR || (one == VERDICT_PASS && result != VERDICT_ERROR))
-			result = one;
+		n[l->all[i].result]++;
+		depends[l->all[i].result] += !l->all[i].shown_only;
+		all += !l->all[i].shown_only;
 	}
-	return result;
+	if (n[VERDICT_FAIL] || n[VERDICT_ERROR])
+		return n[VERDICT_FAIL] ? VERDICT_FAIL : VERDICT_ERROR;
+	if (depends[VERDICT_UNDECIDED])
+		return VERDICT_UNDECIDED;
+	if (all ? depends[VERDICT_PASS] : n[VERDICT_PASS])
+		return VERDICT_PASS;
+	return !all && n[VERDICT_UNDECIDED] ? VERDICT_UNDECIDED : VERDICT_IMPOSSIBLE;
 }
 
 /* --- TAP and KTAP --- */
@@ -520,9 +569,26 @@ static char *kcidb_path(const char *suite, const char *group, const char *name)
 	return or_abort(path);
 }
 
-static void add_kcidb_test(json_t *tests, const struct verdict_list *l, const char *group, const struct verdict *v)
+/* What tells these results from all others: what was judged, and what came of it. */
+static void hash_results(const struct verdict_list *l, char text[SHA256_HEX + 1])
 {
-	char *path = kcidb_path(l->suite, group, v->name), *id = fs_path("kblat:%s:%s", path, l->started);
+	unsigned char hash[SHA256_BYTES];
+	struct sha256 *s = sha256_begin();
+
+	sha256_add(s, l->of, strlen(l->of));
+	sha256_add(s, l->answer, strlen(l->answer));
+	for (const struct verdict *v = l->all; v < l->all + l->count; v++) {
+		sha256_add(s, v->why, strlen(v->why) + 1);
+		sha256_add(s, v->numbers, strlen(v->numbers) + 1);
+	}
+	sha256_end(s, hash);
+	sha256_text(hash, text);
+}
+
+static void add_kcidb_test(json_t *tests, const struct verdict_list *l, const char *hash, const char *group,
+			   const struct verdict *v)
+{
+	char *path = kcidb_path(l->suite, group, v->name), *id = fs_path("kblat:%s:%.16s", path, hash);
 	char *build = fs_path("kblat:%s", *l->kernel ? l->kernel : "unknown");
 	json_t *test = json_pack("{s:s, s:s, s:s, s:s, s:s}", "build_id", build, "id", id, "origin", "kblat", "path",
 				 path, "status", kcidb_statuses[v->result]);
@@ -541,10 +607,12 @@ static void print_kcidb(const struct verdict_list *l, FILE *out)
 	struct verdict overall = {
 	    .name = (char *)OVERALL, .result = l->result, .why = l->answer, .numbers = (char *)"", .value = NAN};
 	json_t *tests = json_array(), *document;
+	char hash[SHA256_HEX + 1];
 
+	hash_results(l, hash);
 	for (const struct verdict *v = l->all; v < l->all + l->count; v++)
-		add_kcidb_test(tests, l, v->group, v);
-	add_kcidb_test(tests, l, "", &overall);
+		add_kcidb_test(tests, l, hash, v->group, v);
+	add_kcidb_test(tests, l, hash, "", &overall);
 	document = json_pack("{s:{s:i, s:i}, s:o}", "version", "major", 5, "minor", 3, "tests", tests);
 	json_print(document, out);
 	json_decref(document);
@@ -565,42 +633,78 @@ static const char *tmt_result(const struct verdict *v)
 	return v->shown_only && is_open(v->result) ? "info" : results[v->result];
 }
 
-/* In double quotes, as YAML and JSON both have them. */
-static void put_yaml_text(FILE *out, const char *before, const char *text)
+static int put_yaml(yaml_document_t *d, const char *text, yaml_scalar_style_t style)
 {
-	json_t *word = json_stringn_nocheck(text, strlen(text));
-	char *quoted = word ? json_dumps(word, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
-
-	fprintf(out, "%s%s", before, quoted ? quoted : "\"\"");
-	free(quoted);
-	json_decref(word);
+	return or_abort_if_0(yaml_document_add_scalar(d, NULL, (const yaml_char_t *)text_shown(text), -1, style));
 }
 
-static void put_tmt(FILE *out, const char *group, const struct verdict *v)
+static void put_pair(yaml_document_t *d, int map, const char *key, int value)
+{
+	or_abort_if_0(yaml_document_append_mapping_pair(d, map, put_yaml(d, key, YAML_PLAIN_SCALAR_STYLE), value));
+}
+
+static int put_list(yaml_document_t *d, yaml_sequence_style_t style)
+{
+	return or_abort_if_0(yaml_document_add_sequence(d, NULL, style));
+}
+
+/* `note` is a list of texts, as tmt has it since 1.41. */
+static int put_note_list(yaml_document_t *d, const struct verdict *v)
 {
 	const char *word = is_open(v->result) ? result_words[v->result] : "", *colon = *word && *v->why ? ": " : "";
-	char *note = fs_path("%s%s%s%s%s", word, colon, v->why, *v->numbers ? "; " : "", v->numbers);
+	char *why = fs_path("%s%s%s", word, colon, v->why);
+	const char *const texts[] = {why, v->numbers};
+	int list = put_list(d, YAML_ANY_SEQUENCE_STYLE);
 
-	fputs("- name: /", out);
+	for (size_t i = 0; i < 2; i++)
+		if (*texts[i])
+			or_abort_if_0(yaml_document_append_sequence_item(
+			    d, list, put_yaml(d, texts[i], YAML_DOUBLE_QUOTED_SCALAR_STYLE)));
+	free(why);
+	return list;
+}
+
+static void put_tmt(yaml_document_t *d, int all, const char *group, const struct verdict *v)
+{
+	int map = or_abort_if_0(yaml_document_add_mapping(d, NULL, YAML_BLOCK_MAPPING_STYLE));
+	char *name;
+	size_t size;
+	FILE *out = or_abort(open_memstream(&name, &size));
+
+	fputc('/', out);
 	if (*group) {
 		put_word(out, group, ".");
 		fputc('/', out);
 	}
 	put_word(out, v->name, ".");
-	fprintf(out, "\n  result: %s\n", tmt_result(v));
-	put_yaml_text(out, "  note: ", note);
-	fputs("\n  log: []\n", out);
-	free(note);
+	fclose(out);
+	put_pair(d, map, "name", put_yaml(d, or_abort(name), YAML_ANY_SCALAR_STYLE));
+	put_pair(d, map, "result", put_yaml(d, tmt_result(v), YAML_ANY_SCALAR_STYLE));
+	put_pair(d, map, "note", put_note_list(d, v));
+	put_pair(d, map, "log", put_list(d, YAML_FLOW_SEQUENCE_STYLE));
+	or_abort_if_0(yaml_document_append_sequence_item(d, all, map));
+	free(name);
 }
 
 static void print_tmt(const struct verdict_list *l, FILE *out)
 {
 	struct verdict overall = {
 	    .name = (char *)OVERALL, .result = l->result, .why = l->answer, .numbers = (char *)""};
+	yaml_document_t d;
+	yaml_emitter_t emitter;
+	int all;
 
+	or_abort_if_0(yaml_document_initialize(&d, NULL, NULL, NULL, 1, 1));
+	all = put_list(&d, YAML_BLOCK_SEQUENCE_STYLE);
 	for (const struct verdict *v = l->all; v < l->all + l->count; v++)
-		put_tmt(out, v->group, v);
-	put_tmt(out, "", &overall);
+		put_tmt(&d, all, v->group, v);
+	put_tmt(&d, all, "", &overall);
+	or_abort_if_0(yaml_emitter_initialize(&emitter));
+	yaml_emitter_set_output_file(&emitter, out);
+	yaml_emitter_set_width(&emitter, -1);
+	/* If it cannot be written, whoever closes the stream says so. */
+	yaml_emitter_dump(&emitter, &d);
+	yaml_emitter_delete(&emitter);
 }
 
 /* --- tables --- */

@@ -12,6 +12,7 @@
 
 struct claim_verdicts;
 struct comparison;
+struct run;
 struct summary;
 
 /* Neither undecided nor impossible is a pass or a failure; a regression is always a failure. */
@@ -36,9 +37,9 @@ struct verdict {
 };
 
 struct verdict_list {
-	char *suite;   /* the experiment */
-	char *kernel;  /* of the machine that is judged; "": not known */
-	char *started; /* what distinguishes these results from earlier ones: a boot, a run directory; "" */
+	char *suite;		    /* the experiment */
+	char *kernel;		    /* of the machine that is judged; "": not known */
+	char *of;		    /* what was judged: names of runs, boots or a study */
 	enum verdict_result result; /* of the whole */
 	char *answer;		    /* a sentence, or "" */
 	struct verdict *all;
@@ -52,6 +53,9 @@ struct verdict_list verdict_list_make(const char *suite, enum status status, con
 struct verdict *verdict_list_add(struct verdict_list *l, const char *group, const char *name,
 				 enum verdict_result result);
 
+/* Add to `of` what was judged: the last part of a path. */
+void verdict_list_is_of(struct verdict_list *l, const char *path);
+
 /* Set a text of a verdict or of the list, which is copied. */
 void verdict_text(char **text, const char *to);
 
@@ -59,10 +63,12 @@ void verdict_text(char **text, const char *to);
 enum verdict_result verdict_of_status(enum status status);
 
 struct verdict_list verdict_list_of_comparison(const struct comparison *c);
-struct verdict_list verdict_list_of_claims(const struct claim_verdicts *v);
 
-/* Points of a run, by what became of them, and its claims. `run`: the directory. */
-struct verdict_list verdict_list_of_run(const struct summary *s, const struct claim_verdicts *v, const char *run,
+/* `runs`: those that were judged. */
+struct verdict_list verdict_list_of_claims(const struct claim_verdicts *v, const struct run *runs, size_t count);
+
+/* Points of a run, by what became of them, and its claims. */
+struct verdict_list verdict_list_of_run(const struct summary *s, const struct claim_verdicts *v, const struct run *run,
 					enum status status);
 
 struct verdict_format {

@@ -35,8 +35,13 @@ wrong() {
 	for words in "run quikstart" "knobs quikstart --profile isolated"; do
 		# shellcheck disable=SC2086
 		wrong $words
-		assert_contains "$stderr" "quikstart: there is no such file, and no experiment of this name; 'kblat list experiments'"
+		assert_contains "$stderr" "quikstart: there is no such file, and no experiment of this name ('kblat list experiments' lists them); did you mean 'quickstart'?"
 	done
+}
+
+@test "an experiment of a study without the study's name: the whole name is what was meant" {
+	wrong run oneway-busy
+	assert_contains "$stderr" "did you mean 'thesis/oneway-busy'?"
 }
 
 @test "help goes to standard output with status 0, for all and for each" {

@@ -114,7 +114,7 @@ NEEDS = {
         "sudo tests/bench/trace-truth build/kblat --quiet --seconds 6", "tests/bench/stamps-memcached build/kblat",
         "sudo apt install ./kblat_*.deb ./kbtune_*.deb",
     ],
-    "an adapter": ["build/kblat run experiments/thesis/oneway-busy --device mlx5_0"],
+    "an adapter": ["build/kblat run experiments/thesis/oneway-busy --device mlx5_0 --quick --set environment=none"],
     "a page's spec": ["build/kblat run mpi.yaml", "experiments/launch/slurm build/kblat run mpi.yaml"],
     "a second host": [
         "build/kblat doctor --sink 'ssh beta'", "build/kblat run two-hosts.yaml --sink 'ssh beta'", "build/kblat report runs/two-hosts-*",
@@ -134,7 +134,7 @@ NEEDS = {
         "sudo kblat run experiments/wakeups", "make campaign", "make campaign HOURS=1 ONLY=kbtune-write,kblat-time",
         "make kernel-ab OLD=6.1.0-47-amd64 NEW=6.1.0-56-amd64", "make two-kernels", "tests/vm/two-kernels --wrong", "tests/vm/two-kernels --full",
         "tests/vm/two-kernels --loader bootctl", "tests/vm/two-kernels --loader kexec", "tests/fuzz/run --seconds 600 --keep build/fuzz/fuzz",
-        "kblat run experiments/thesis/oneway-busy --out baseline", "kblat run experiments/thesis/oneway-busy --out upgraded",
+        "kblat run wakeups/methods --out baseline", "kblat run wakeups/methods --out upgraded",
         "make fuzz SECONDS=240 ROUNDS=100 JOBS=2", "tests/fuzz/run --table build/fuzz/fuzz",
         "tests/vm/guest -- sh -c 'build/kblat run tests/bench/ring-memory --out runs; build/kblat summary runs/* --pattern'",
         "tests/vm/guest -- bats tests/vm/faults.bats", "tests/vm/guest --no-rdma --count-time -- tests/vm/lean-bats tests/vm/trace.bats", "tests/vm/guest --no-rdma -- bats tests/vm/tuned.bats",

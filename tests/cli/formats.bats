@@ -156,6 +156,100 @@ print(d["/point-0/p50"], d["/point-0/p99.9"], d["/overall"])'
 	assert_eq "$(results)" "pass info pass"
 }
 
+# by_tmt: is `out` what tmt's schema of results has, as tmt 1.41 to 1.60 read it? (tmt's own words: docs/labs.md)
+by_tmt() {
+	/usr/bin/python3 - <<-'PY'
+		import jsonschema, yaml
+		results = yaml.safe_load(open("out"))
+		texts = {"type": "array", "items": {"type": "string"}}
+		jsonschema.validate(results, {"type": "array", "minItems": 1, "items": {
+		    "type": "object", "additionalProperties": False, "required": ["name", "result"],
+		    "properties": {"name": {"type": "string", "pattern": "^/.*"}, "note": texts, "log": texts,
+		                   "result": {"enum": ["pass", "fail", "info", "warn", "error", "skip", "pending"]}}}})
+		assert len({r["name"] for r in results}) == len(results)
+		print([n for r in results for n in r["note"]])
+	PY
+}
+
+@test "tmt: notes are lists of texts, whatever these are, and of a number is none" {
+	arms
+	in_format tmt slower
+	assert_contains "$(by_tmt)" "NEW "
+	for text in $'\U1F600 fast' $'a\x7fb' $'1.5' 'yes' $'- a: b\t# c' $'\u0085\u2028x' "it's \\"; do
+		write_claim "$text"
+		"$KBLAT" claims claimed/* --format tmt >out || [ $? -eq 3 ]
+		by_tmt >notes
+		assert_contains "$(cat notes)" "measured: "
+	done
+}
+
+# write_claim TEXT: the run claimed/one makes this claim, that p50 is below 1 s, and one of a ratio.
+write_claim() {
+	rm -rf claimed
+	TEXT=$1 /usr/bin/python3 - >c.yaml <<-'PY'
+		import os, yaml
+		claims = [{"id": "one", "claim": os.environ["TEXT"], "metric": "lat_ns.p50", "points": {"size": "32B"}, "value": {"max": "1s"}},
+		          {"id": "two", "claim": "ratio", "metric": "lat_ns.p50", "points": {"size": "32B"}, "against": {"size": "64B"}, "ratio": {"max": 9}}]
+		print(yaml.dump({"kblat": 1, "name": "claims", "settings": {"kernel": "oneway", "transport": "scripted", "messages": 100, "repetitions": 2},
+		                  "matrix": [{"size": "32B"}, {"size": "64B"}], "claims": claims}, allow_unicode=True))
+	PY
+	"$KBLAT" run c.yaml --out claimed >/dev/null
+}
+
+@test "a claim has its unit in LAVA and KCIDB; two runs have two ids, and the kernel that was captured" {
+	"$ROOT/tests/sysroots/machine" unpack two-cpus machine
+	echo 6.1.0-99 >machine/proc/sys/kernel/osrelease
+	export KBLAT_SYSROOT=$T/machine
+	write_claim fast
+	"$KBLAT" claims claimed/* --format lava >out
+	grep -q 'TEST_CASE_ID=claims.claims.one RESULT=pass UNITS=ns MEASUREMENT=[1-9]' out
+	grep -q 'TEST_CASE_ID=claims.claims.two RESULT=pass UNITS=1 MEASUREMENT=[0-9]' out
+	"$KBLAT" claims claimed/* --format kcidb >first
+	"$KBLAT" claims claimed/* --format kcidb >again
+	cmp first again
+	"$KBLAT" run c.yaml --out other --format kcidb >third
+	write_claim fast
+	"$KBLAT" claims claimed/* --format kcidb >second
+	/usr/bin/python3 - <<-'PY'
+		import json
+		d = {n: json.load(open(n))["tests"] for n in ("first", "second", "third")}
+		ids = [t["id"] for n in d for t in d[n]]
+		assert len(set(ids)) == len(ids) and not [i for i in ids if "/" in i], ids
+		assert {t["build_id"] for n in d for t in d[n]} == {"kblat:6.1.0-99"}, d
+		one = d["first"][0]["number"]
+		assert one["unit"] == "s" and 0 < one["value"] < 1e-3, one
+		assert "unit" not in d["first"][1]["number"]
+	PY
+}
+
+@test "two comparisons of the same new runs have two ids; a study's have no path" {
+	arms
+	boots other prefix=o between=0.003 within=0.003
+	in_format kcidb same
+	mv out one
+	"$KBLAT" compare other --with same --format kcidb >two || [ $? -eq 4 ]
+	mkdir -p e/a
+	printf 'kblat: 1\nname: a\nsettings: {kernel: oneway, transport: scripted, messages: 100}\nclaims: [{id: c, claim: c, metric: lat_ns.p50, points: {size: 32B}, value: {max: 1s}}]\n' >e/a/spec.yaml
+	"$KBLAT" run e --out studies --no-state --format kcidb >three
+	/usr/bin/python3 - <<-'PY'
+		import json
+		ids = [t["id"] for n in ("one", "two", "three") for t in json.load(open(n))["tests"]]
+		assert len(set(ids)) == len(ids) and not [i for i in ids if "/" in i], ids
+	PY
+}
+
+@test "ktap and tap: a point whose deciding quantities are undecided is nowhere a pass; what is impossible is not undecided" {
+	arms
+	in_format ktap same --judge p99.9
+	grep -q '^ok 1 point 0 # SKIP undecided' out
+	in_format ktap same --judge p50
+	grep -qx 'ok 1 point 0' out
+	printf 'kblat: 1\nname: nothing\nsettings: {kernel: oneway, transport: verbs, device: nothere0, messages: 10}\n' >v.yaml
+	run -77 --separate-stderr "$KBLAT" run v.yaml --out runs --format ktap
+	assert_contains "$output" "ok 1 points # SKIP not possible here"
+	assert_contains "$output" "ok 2 overall # SKIP not possible here"
+}
+
 @test "--exit: no lab takes a regression for a skip, or an undecided comparison for a pass or a failure" {
 	arms
 	local whose slower undecided same wrong
@@ -232,13 +326,17 @@ job() {
 		/^```/ { inside = !inside; n += inside; next } on && inside { print >("job." n) }' "$ROOT/docs/labs.md"
 }
 
-# measured ARM: what a job finds that compares with base; it measures nothing itself.
+# measured ARM: what a job finds that compares with base; it measures nothing itself, and a claim fails.
 measured() {
 	mkdir -p bin upgraded
 	rm -rf baseline upgraded
 	ln -s base baseline
 	ln -s "$1" upgraded
-	printf '#!/bin/sh\n[ "$1" != run ] || exit 0\nexec "%s" "$@"\n' "$KBLAT" >bin/kblat
+	cat >bin/kblat <<-END
+		#!/bin/sh
+		[ "\$1" != run ] || { "$KBLAT" run "\$2" --quick --dry-run >/dev/null && exit 3; exit 2; }
+		exec "$KBLAT" "\$@"
+	END
 	chmod 755 bin/kblat
 	PATH=$PWD/bin:$PATH
 }

@@ -74,6 +74,28 @@ char *claim_wanted_text(const struct claim *c)
 	return isfinite(c->min) ? fs_path("%s at least %s", relation, low) : fs_path("%s at most %s", relation, high);
 }
 
+const char *claim_verdict_unit(const struct claim_verdict *v)
+{
+	static const char *const units[MEASURES] = {[MEASURE_SHARE] = "share",
+						    [MEASURE_RATE] = "hz",
+						    [MEASURE_BYTES] = "bytes",
+						    [MEASURE_BYTE_RATE] = "bytes/s"};
+	static const enum claim_relation with_unit[] = {CLAIM_VALUE, CLAIM_DIFFERENCE};
+	struct claim_metric m = {0};
+	const char *unit = "";
+
+	claim_metric_set(&m, v->metric);
+	for (size_t i = 0; i < 2; i++) {
+		const char *word = claim_relation_names[with_unit[i]];
+
+		if (strncmp(v->wanted, word, strlen(word)))
+			continue;
+		unit = claim_metric_unit(&m) == UNIT_TIME_NS ? "ns" : units[claim_metric_measure(&m)] ?: "";
+	}
+	claim_metric_free(&m);
+	return unit;
+}
+
 /* --- cases --- */
 
 #define LABELLED 4 /* maximum number of cases listed one by one */

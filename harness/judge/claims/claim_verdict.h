@@ -79,6 +79,9 @@ struct claim_verdicts {
 	size_t count;
 };
 
+/* Of its cases' values: "ns", "share", "hz", "bytes", "bytes/s"; "" for ratios, trends and counts. */
+const char *claim_verdict_unit(const struct claim_verdict *v);
+
 void claim_verdict_add_case(struct claim_verdict *v, struct claim_case one); /* takes what `one` owns */
 void claim_verdicts_add(struct claim_verdicts *v, struct claim_verdict one); /* likewise */
 void claim_verdicts_free(struct claim_verdicts *v);

@@ -149,7 +149,7 @@ static void put_effect(struct table *t, size_t column, size_t row, const struct 
 static void put_end(char *text, size_t size, double value, bool share)
 {
 	if (isnan(value))
-		snprintf(text, size, "?");
+		snprintf(text, size, "unbounded");
 	else
 		snprintf(text, size, share ? "%+.3g" : "%+.2f", value);
 }

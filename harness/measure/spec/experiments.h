@@ -17,6 +17,9 @@ char *experiments_of_program(void);
  * ("quickstart", "thesis/oneway-busy"); if there is neither, the argument unchanged. The caller frees. */
 char *experiments_find(const char *asked);
 
+/* The experiment whose name is nearest to one that there is not, or NULL; the caller frees. */
+char *experiments_suggest(const char *asked);
+
 /* Was it installed with the program, so that no runs may be stored next to it? */
 bool experiments_is_installed(const char *path);
 

@@ -460,21 +460,22 @@ static enum status status_of_campaign(const struct study *s, const struct claim_
 	return claim_verdicts_status(verdicts) == STATUS_NO || not_valid ? STATUS_NO : STATUS_OK;
 }
 
-static void print_campaign_list(const struct study *s, const struct claim_verdicts *verdicts, enum status status)
+static void print_campaign_list(const struct study *s, const struct claim_verdicts *verdicts, const struct run *runs,
+				size_t count, enum status status)
 {
-	struct verdict_list list = verdict_list_of_claims(verdicts);
+	struct verdict_list list = verdict_list_of_claims(verdicts, runs, count);
 
 	verdict_text(&list.suite, s->name);
-	verdict_text(&list.started, s->path);
+	verdict_list_is_of(&list, s->path);
 	list.result = verdict_of_status(status);
 	verdict_format_print(s->request->format, list);
 }
 
 static void print_results(const struct study *s, const struct claim_verdicts *verdicts, const json_t *document,
-			  enum status status)
+			  const struct run *runs, size_t count, enum status status)
 {
 	if (s->request->format) {
-		print_campaign_list(s, verdicts, status);
+		print_campaign_list(s, verdicts, runs, count, status);
 		return;
 	}
 	if (s->request->json) {
@@ -509,11 +510,11 @@ static enum status judge_campaign(struct study *s, struct err *e)
 
 	if (!campaign_open_runs(s, &runs, &count, e) && !claims_judge(runs, count, &verdicts, e))
 		document = claim_verdicts_to_json(&verdicts);
-	campaign_close_runs(runs, count);
 	if (document && !write_claims(s, &verdicts, document, e)) {
 		status = status_of_campaign(s, &verdicts);
-		print_results(s, &verdicts, document, status);
+		print_results(s, &verdicts, document, runs, count, status);
 	}
+	campaign_close_runs(runs, count);
 	say_what_is_left(s);
 	json_decref(document);
 	claim_verdicts_free(&verdicts);

@@ -572,7 +572,7 @@ static void print_knobs_list(const struct study *s, enum status status)
 	const struct knobs *k = knobs_of(s);
 	struct verdict_list list = verdict_list_make(s->name, status, k->smallest.answer);
 
-	verdict_text(&list.started, s->path);
+	verdict_list_is_of(&list, s->path);
 	for (size_t i = 0; i < k->knobs; i++) {
 		enum knob_verdict verdict = k->result ? k->result->knob[i] : KNOB_UNDECIDED;
 		struct verdict *v = verdict_list_add(&list, k->profile, k->knob[i].id, result_of_knob(verdict));

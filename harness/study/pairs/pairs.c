@@ -277,7 +277,7 @@ static void print_pairs_list(const struct study *s, const struct pairs_answer *a
 	char *sentence = pairs_answer_sentence(a);
 	struct verdict_list list = verdict_list_make(s->name, status, sentence);
 
-	verdict_text(&list.started, s->path);
+	verdict_list_is_of(&list, s->path);
 	for (size_t i = 0; i < s->count; i++)
 		add_pair_verdict(&list, s, a, &s->cell[i]);
 	for (size_t i = 0; i < s->hosts.count; i++) {
