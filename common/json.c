@@ -128,7 +128,7 @@ int json_print(const json_t *value, FILE *out)
 	return rc;
 }
 
-static char *json_outside_text(const char *text)
+char *json_outside_text(const char *text)
 {
 	size_t left = strlen(text), size, n;
 	char *all = NULL;

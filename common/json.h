@@ -36,7 +36,8 @@ int json_print(const json_t *value, FILE *out);
  * that are not UTF-8 become \\xNN, and so that this can be taken back, the backslash of a \\x that was there becomes \\x5c. */
 json_t *json_outside(const char *text);
 
-/* The same in memory that the caller frees, for json_pack(); and back, the bytes as they were (NULL for what is no string). */
+/* The same in memory that the caller frees; and back, the bytes as they were (NULL for what is no string). */
+char *json_outside_text(const char *text);
 char *json_inside_bytes(const json_t *value);
 
 /* An array of these strings, which may come from outside: a new reference. */

@@ -61,20 +61,18 @@ static void print_remark(FILE *out, const char *key, const char *text)
 /* Remarks that an import needs (measure/import/formats.c). */
 static int print_remarks(const struct run *run, const struct layout_flow *f, FILE *out, struct err *e)
 {
-	const json_t *hosts = json_object_get(run->run, "hosts");
-	double hz;
-	void *first = json_object_iter((json_t *)hosts);
+	const struct run_record *r = &run->record;
+	const double hz = json_number_value(json_object_get(r->clock, "hz"));
 	struct summary *s = summary_of_run(run, e);
 	const struct summary_point *p = s ? summary_find_point(s, (json_int_t)f->point) : NULL;
 
 	if (!s)
 		return -EINVAL;
-	print_remark(out, "name", json_text(run->run, "name"));
-	print_remark(out, "host", first ? json_object_iter_key(first) : "");
-	print_remark(out, "boot", json_text(json_object_iter_value(first), "boot_id"));
-	fprintf(out, "# started_ns: %" JSON_INTEGER_FORMAT "\n# limit_ns: %" JSON_INTEGER_FORMAT "\n",
-		json_integer_value(json_object_get(json_object_get(run->run, "t0"), "realtime_ns")), f->limit_ns);
-	hz = json_number_value(json_object_get(json_object_get(run->run, "clock"), "hz"));
+	print_remark(out, "name", r->name);
+	print_remark(out, "host", r->hosts ? r->host->name : "");
+	print_remark(out, "boot", r->hosts && r->host->boot_id ? r->host->boot_id : "");
+	fprintf(out, "# started_ns: %" PRId64 "\n# limit_ns: %" JSON_INTEGER_FORMAT "\n", r->t0.realtime_ns,
+		f->limit_ns);
 	if (hz >= 1 && hz < 1e18)
 		fprintf(out, "# clock_hz: %.0f\n", hz);
 	if (p && !p->valid)

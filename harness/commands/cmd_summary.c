@@ -129,7 +129,7 @@ static int get_summary(const char *path, bool pattern, struct summary **summary,
 		return rc;
 	if (!run.sealed)
 		fprintf(stderr, "kblat: %s: not sealed: summarised from the data so far\n", path);
-	*summary = pattern ? summary_build(run.path, run.run, run.resolved, e) : summary_of_run(&run, e);
+	*summary = pattern ? summary_build(run.path, &run.record, run.resolved, e) : summary_of_run(&run, e);
 	if (*summary && pattern)
 		summary_doubt(*summary, &run);
 	if (*summary && !sealed_unchanged(&run, e) && run.sealed && run.summary && !pattern)

@@ -149,7 +149,7 @@ char *figure_one_line(char *text, size_t most)
 
 void figure_set_title(struct figures *f, const struct report *r, const char *format, ...)
 {
-	const char *name = r->run_count == 1 ? r->runs[0].record.name : NULL;
+	const char *name = r->run_count == 1 ? r->runs[0].record->name : NULL;
 	char *title = NULL;
 	size_t size;
 	FILE *out = or_abort(open_memstream(&title, &size));

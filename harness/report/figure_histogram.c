@@ -37,7 +37,7 @@ static bool take_flow(struct flow_series *of, const struct report_point *p, cons
 static char *histogram_title(const struct report *r, const struct report_item *of)
 {
 	const struct report_point *p = of->point;
-	const char *name = r->runs[p->run].record.name;
+	const char *name = r->runs[p->run].record->name;
 	const char *flow = of->series->flow->name;
 
 	if (r->run_count > 1)

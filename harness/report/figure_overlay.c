@@ -193,7 +193,7 @@ static char *overlay_description(const struct pair *p, const char *const *labels
 
 static char *overlay_title(const struct overlay_keys *k, const char *description)
 {
-	const char *name = k->r->run_count == 1 ? k->r->runs[0].record.name : NULL;
+	const char *name = k->r->run_count == 1 ? k->r->runs[0].record->name : NULL;
 
 	return fs_path("%s%s%s", name ? name : "", name ? ": " : "", description);
 }

@@ -12,7 +12,7 @@ struct verdict {
 	const char *style, *word;
 };
 
-static struct verdict run_verdict(const struct report_record *run)
+static struct verdict run_verdict(const struct run_record *run)
 {
 	static const struct {
 		const char *status;
@@ -22,7 +22,7 @@ static struct verdict run_verdict(const struct report_record *run)
 	    {"INTERRUPTED", {"part", "Interrupted: only a part was measured."}},
 	    {"RUNNING", {"part", "Not finished: the run is still being measured, or was killed."}},
 	};
-	const char *status = run->status ? run->status : "RUNNING";
+	const char *status = *run->status ? run->status : "RUNNING";
 
 	for (size_t i = 0; i < sizeof(unfinished) / sizeof(unfinished[0]); i++)
 		if (!strcmp(status, unfinished[i].status))
@@ -128,12 +128,12 @@ static void write_software(const struct page *p, const struct report_run *run)
 			    names.text[i]);
 }
 
-static void write_when(const struct page *p, const struct report_record *run)
+static void write_when(const struct page *p, const struct run_record *run)
 {
-	const char *began = run->started;
-	int64_t from = utc_seconds(began), to = utc_seconds(run->ended);
+	const char *began = run->started_utc;
+	int64_t from = utc_seconds(began), to = utc_seconds(run->ended_utc);
 
-	if (!began || !*began)
+	if (!*began)
 		return;
 	html_printf(p, ", <time datetime=\"");
 	html_text(p, began);
@@ -240,7 +240,7 @@ static void write_medians(const struct page *p, const struct report_run *run)
 
 static void write_answer(const struct page *p, const struct report_run *run)
 {
-	const struct report_record *record = &run->record;
+	const struct run_record *record = run->record;
 	struct verdict verdict = run_verdict(record);
 	struct tally t = tally_of(p->report, run);
 
@@ -257,7 +257,7 @@ static void write_answer(const struct page *p, const struct report_run *run)
 	html_printf(p, "</b>");
 	write_devices(p, run);
 	write_when(p, record);
-	if (record->quick)
+	if (run_record_is_quick(record))
 		html_printf(p, ", <b>quick variant</b> (fewer messages than in the full experiment)");
 	write_medians(p, run);
 	html_printf(p, ".</p>\n");

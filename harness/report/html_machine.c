@@ -176,11 +176,14 @@ static void each_host(const struct page *p, const struct report_run *run,
 }
 
 /* " (source, sink)" */
-static void write_roles(const struct page *p, const json_t *host)
+static void write_roles(const struct page *p, const struct run_record *record, const char *host)
 {
-	const json_t *roles = json_object_get(host, "roles"), *role;
+	const json_t *roles = NULL, *role;
 	size_t i;
 
+	for (i = 0; i < record->hosts; i++)
+		if (!strcmp(record->host[i].name, host))
+			roles = record->host[i].roles;
 	json_array_foreach (roles, i, role) {
 		html_printf(p, i ? ", " : " (");
 		html_text(p, json_is_string(role) ? json_string_value(role) : "?");
@@ -197,7 +200,7 @@ static void write_host(const struct page *p, const struct report_run *run, const
 	html_printf(p, "<div>\n<p class=\"caption\">Host <b>");
 	html_text(p, host);
 	html_printf(p, "</b>");
-	write_roles(p, json_object_get(run->record.hosts, host));
+	write_roles(p, run->record, host);
 	html_printf(p, keys ? ", before the run</p>\n" : ": its state was not captured, or could not be read</p>\n");
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		find_fact(&t, keys, facts[i].label, facts[i].key);
@@ -243,7 +246,7 @@ static void put_clock_fact(struct table *t, const json_t *clock, size_t i)
 
 static void write_clock(const struct page *p, const struct report_run *run)
 {
-	const json_t *clock = run->record.clock;
+	const json_t *clock = run->record->clock;
 	struct table t;
 
 	if (!json_is_object(clock))

@@ -14,7 +14,7 @@ static const json_t *notes_of(const struct report_point *point, bool warnings)
 
 static const json_t *notes_of_run(const struct report_run *run, bool warnings)
 {
-	return warnings ? run->record.warnings : run->record.reasons;
+	return warnings ? run->record->warnings : run->record->reasons;
 }
 
 static bool is_about(const struct report_point *point, bool warnings, const char *text)

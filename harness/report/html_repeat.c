@@ -41,7 +41,7 @@ static size_t replaced_words(const json_t *argv, size_t at, const json_t *filter
 /* The command that made a run, with these filters replacing its own for the same settings. */
 static void write_argv(const struct page *p, const struct report_run *run, const json_t *filters)
 {
-	const json_t *argv = run->record.argv;
+	const json_t *argv = run->record->argv;
 
 	for (size_t i = 0; i < json_array_size(argv); i++) {
 		size_t replaced = replaced_words(argv, i, filters);

@@ -312,56 +312,22 @@ static int gather_point(struct report *r, size_t run, size_t index, struct err *
 /* --- runs --- */
 
 /* Does the host have an endpoint? The host of the coordinator alone has not measured anything. */
-static bool has_endpoint(const json_t *host)
+static bool has_endpoint(const struct run_host *h)
 {
-	const json_t *roles = json_object_get(host, "roles"), *role;
-	size_t i;
-
-	json_array_foreach (roles, i, role) {
-		const char *name = json_string_value(role);
-
-		if (name && (!strcmp(name, "source") || !strcmp(name, "sink")))
-			return true;
-	}
-	return !json_array_size(roles);
+	return !json_array_size(h->roles) || run_host_is(h, "source") || run_host_is(h, "sink");
 }
 
-static char *names_of_hosts(const json_t *hosts, bool all)
+static char *names_of_hosts(const struct run_record *r, bool all)
 {
-	json_t *host;
 	char *names = NULL;
-	const char *key;
 	size_t size, n = 0;
 	FILE *out = or_abort(open_memstream(&names, &size));
 
-	json_object_foreach ((json_t *)hosts, key, host) {
-		if (all || has_endpoint(host))
-			fprintf(out, "%s%s", n++ ? " and " : "", key);
-	}
+	for (size_t i = 0; i < r->hosts; i++)
+		if (all || has_endpoint(&r->host[i]))
+			fprintf(out, "%s%s", n++ ? " and " : "", r->host[i].name);
 	fclose(out);
 	return or_abort(names);
-}
-
-static struct report_record record_of(const json_t *run)
-{
-	const struct report_record record = {
-	    .name = json_string_value(json_object_get(run, "name")),
-	    .title = json_string_value(json_object_get(run, "title")),
-	    .status = json_string_value(json_object_get(run, "status")),
-	    .version = json_string_value(json_object_get(run, "version")),
-	    .commit = json_string_value(json_object_get(run, "commit")),
-	    .started = json_string_value(json_object_get(run, "started_utc")),
-	    .ended = json_string_value(json_object_get(run, "ended_utc")),
-	    .valid = json_is_true(json_object_get(run, "valid")),
-	    .quick = !strcmp(json_text(run, "variant"), "quick"),
-	    .reasons = json_object_get(run, "reasons"),
-	    .warnings = json_object_get(run, "warnings"),
-	    .argv = json_object_get(run, "argv"),
-	    .hosts = json_object_get(run, "hosts"),
-	    .clock = json_object_get(run, "clock"),
-	};
-
-	return record;
 }
 
 static void gather_run(struct report *r, const struct run *run)
@@ -370,11 +336,11 @@ static void gather_run(struct report *r, const struct run *run)
 	struct report_run *to = &r->runs[r->run_count++];
 
 	to->run = run;
-	to->record = record_of(run->run);
-	to->hosts = names_of_hosts(to->record.hosts, false);
+	to->record = &run->record;
+	to->hosts = names_of_hosts(to->record, false);
 	if (!*to->hosts) {
 		free(to->hosts);
-		to->hosts = names_of_hosts(to->record.hosts, true);
+		to->hosts = names_of_hosts(to->record, true);
 	}
 	/* A run that was killed has no summary yet, but may have columns from which it can be computed. */
 	to->summary = summary_of_run(run, &ignored);

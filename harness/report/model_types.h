@@ -47,18 +47,9 @@ struct report_item {
 	const struct report_series *series;
 };
 
-/* What run.json says about a run; borrowed from it. Texts are NULL if they are missing, and so is JSON. */
-struct report_record {
-	const char *name, *title, *status, *version, *commit, *started, *ended; /* times in UTC */
-	bool valid, quick;
-	const json_t *reasons, *warnings, *argv; /* lists of texts */
-	const json_t *hosts;			 /* by name: what each was for */
-	const json_t *clock;			 /* names and values */
-};
-
 struct report_run {
 	const struct run *run;
-	struct report_record record;
+	const struct run_record *record;
 	struct summary *summary; /* computed if it has none yet; NULL if that was not possible */
 	char *label; /* distinguishes runs: the host if that is sufficient, otherwise the directory's name */
 	char *hosts; /* "a and b" */

@@ -51,7 +51,7 @@ static const char *text_or(const char *text, const char *otherwise)
 
 static void write_head(const struct page *p)
 {
-	const struct report_record *record = &p->report->runs[0].record;
+	const struct run_record *record = p->report->runs[0].record;
 
 	html_head(p, text_or(record->title, text_or(record->name, "kblat")));
 }
@@ -184,7 +184,7 @@ static void write_overlays(const struct page *p)
 
 static void write_end(const struct page *p)
 {
-	const struct report_record *record = &p->report->runs[0].record;
+	const struct run_record *record = p->report->runs[0].record;
 
 	html_begin_foot(p);
 	html_printf(p, "Measured with kblat ");

@@ -139,6 +139,14 @@ ask() {
 	assert_eq "$(find none -mindepth 1 2>/dev/null)" ""
 }
 
+@test "the run names the recorded machine whose state it keeps" {
+	run -0 "$KBLAT" trace --stamps --explain no --out runs -- ./traced 60
+	run_dir=$(tail -n 1 <<<"$output")
+	assert_eq "$(json "$run_dir/run.json" "d['sysroot']")" "$KBLAT_SYSROOT"
+	[ -s "$(echo "$run_dir"/state/*/before/state.json)" ]
+	run -0 "$KBLAT" verify "$run_dir"
+}
+
 @test "a program that writes stamps faster than they are read is not valid" {
 	cat >fast.c <<-'C'
 		#include "measure/program/kblat_stamp.h"

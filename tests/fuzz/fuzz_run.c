@@ -42,7 +42,7 @@ static void summarise(const struct run *run)
 		summary_csv(summary, null);
 	}
 	summary_free(summary);
-	again = summary_build(run->path, run->run, run->resolved, &e);
+	again = summary_build(run->path, &run->record, run->resolved, &e);
 	fuzz_require(again || *e.text);
 	summary_free(again);
 }

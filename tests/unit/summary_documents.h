@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "files/rundir/run_record.h"
 #include "judge/analysis/summary_build.h"
 #include "judge/analysis/summary_json.h"
 #include "judge/analysis/summary_table.h"
@@ -13,9 +14,11 @@
 /* NULL and `e` if it cannot be made. */
 static inline json_t *document_build(const char *dir, const json_t *run, const json_t *resolved, struct err *e)
 {
-	struct summary *s = summary_build(dir, run, resolved, e);
+	struct run_record record = run_record_from_json(run);
+	struct summary *s = summary_build(dir, &record, resolved, e);
 	json_t *document = s ? summary_encode(s) : NULL;
 
+	run_record_free(&record);
 	summary_free(s);
 	return document;
 }

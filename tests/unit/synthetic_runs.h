@@ -101,7 +101,7 @@ static struct compare_run synthetic_run(const struct synthetic *s, enum compare_
 	    .hosts = fs_path("made up"),
 	    .started_ns = when,
 	    .run = {.path = fs_path("run %lld", (long long)when),
-		    .run = json_pack("{s:{s:f}, s:{s:I}}", "clock", "hz", 3e9, "t0", "realtime_ns", when),
+		    .record = {.clock = json_pack("{s:f}", "hz", 3e9), .t0.realtime_ns = when},
 		    .resolved = json_pack("{s:s}", "name", "synthetic"),
 		    .summary = summary},
 	    .summary = summary_decode(summary),

@@ -46,17 +46,18 @@ int main(void)
 	    {"0123456789abcdef0123456789abcdef 2026-11-28", "00000000000000000000000000000000 2026-11-28"},
 	    {"", ""},
 	};
-	struct run run = {.path = (char *)"/none",
-			  .run = json_loads(run_json, 0, NULL),
-			  .resolved = json_loads(resolved_json, 0, NULL)};
+	struct run run = {.path = (char *)"/none", .resolved = json_loads(resolved_json, 0, NULL)};
 	struct hidden h = {0};
+	json_t *record = json_loads(run_json, 0, NULL);
 
+	run.record = run_record_from_json(record);
+	json_decref(record);
 	hidden_add_run(&h, &run);
 	hidden_complete(&h);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		check(&h, rows[i][0], rows[i][1]);
 	hidden_free(&h);
-	json_decref(run.run);
+	run_record_free(&run.record);
 	json_decref(run.resolved);
 	return done_testing();
 }

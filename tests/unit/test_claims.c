@@ -139,14 +139,20 @@ static void add_point(json_t *points, const char *qp, const char *poll, int size
 }
 
 struct made {
-	json_t *run, *resolved, *summary, *state;
+	struct run_record *run; /* what is pointed to can be copied with it */
+	json_t *resolved, *summary, *state;
 };
 
 static struct made make(const char *name, const char *variant, const char *host)
 {
+	struct run_record *record = calloc(1, sizeof(*record));
+	json_t *run = json_pack("{s:s, s:{s:{}}, s:{s:b, s:b}}", "variant", variant, "hosts", host, "clock", "common",
+				1, "good", 1);
+
+	*record = run_record_from_json(run);
+	json_decref(run);
 	return (struct made){
-	    .run = json_pack("{s:s, s:{s:{}}, s:{s:b, s:b}}", "variant", variant, "hosts", host, "clock", "common", 1,
-			     "good", 1),
+	    .run = record,
 	    .resolved = json_pack("{s:s, s:s, s:[]}", "name", name, "variant", variant, "claims"),
 	    .summary = json_pack("{s:[]}", "points"),
 	    .state =
@@ -157,7 +163,8 @@ static struct made make(const char *name, const char *variant, const char *host)
 
 static void made_free(struct made *m)
 {
-	json_decref(m->run);
+	run_record_free(m->run);
+	free(m->run);
 	json_decref(m->resolved);
 	json_decref(m->summary);
 	json_decref(m->state);
@@ -676,7 +683,7 @@ static void test_granted(void)
 	    {1, false, "soft9", true, "eth1"},	   {1, true, NULL, false, "eth2"}};
 	char *path = tap_dir();
 	json_t *summary = json_object();
-	struct run run = {.path = path, .summary = summary, .run = json_object()};
+	struct run run = {.path = path, .summary = summary};
 	struct claim_run read;
 	struct err e = ERR_INIT;
 
@@ -702,7 +709,6 @@ static void test_granted(void)
 	}
 	claim_run_free(&read);
 	json_decref(run.resolved);
-	json_decref(run.run);
 	json_decref(summary);
 	tap_dir_remove(path);
 }

@@ -384,7 +384,6 @@ static struct compare_runs runs_of(json_t *const *summaries, size_t count)
 		    .boot = fs_path("b%zu", i),
 		    .hosts = fs_path("h"),
 		    .run = {.path = fs_path("run %zu", i),
-			    .run = json_object(),
 			    .resolved = json_pack("{s:s}", "name", "flows"),
 			    .summary = json_incref(summaries[i])},
 		    .summary = summary_decode(summaries[i]),

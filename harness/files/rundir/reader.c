@@ -45,6 +45,8 @@ static int run_refuse(const char *path, struct err *e, const char *cause)
 
 int run_open(const char *path, struct run *out, struct err *e)
 {
+	json_t *record;
+
 	memset(out, 0, sizeof(*out));
 	out->path = realpath(path, NULL);
 	if (!out->path)
@@ -55,8 +57,10 @@ int run_open(const char *path, struct run *out, struct err *e)
 				  "run.json or resolved.json is missing; `kblat report` lists the runs below a folder");
 	}
 	out->sealed = run_has_file(out->path, "manifest-sha256.txt") && !is_partial(out->path);
-	out->run = read_below(out->path, "run.json", DOC_RUN, e);
-	out->resolved = out->run ? read_below(out->path, "resolved.json", DOC_RESOLVED, e) : NULL;
+	record = read_below(out->path, "run.json", DOC_RUN, e);
+	out->record = run_record_from_json(record);
+	out->resolved = record ? read_below(out->path, "resolved.json", DOC_RESOLVED, e) : NULL;
+	json_decref(record);
 	if (out->resolved && run_has_file(out->path, "summary.json"))
 		out->summary = read_below(out->path, "summary.json", DOC_SUMMARY, e);
 	if (out->resolved && (out->summary || !run_has_file(out->path, "summary.json")))
@@ -80,30 +84,24 @@ int run_open_inside(const char *dir, const char *name, struct run *out, struct e
 
 void run_close(struct run *r)
 {
-	json_decref(r->run);
+	run_record_free(&r->record);
 	json_decref(r->resolved);
 	json_decref(r->summary);
 	free(r->path);
 	memset(r, 0, sizeof(*r));
 }
 
-static bool has_role(const json_t *host, const char *role)
+json_t *run_state(const char *run_path, const struct run_record *record, const char *role)
 {
-	return json_has_string(json_object_get(host, "roles"), role);
-}
-
-json_t *run_state(const char *run_path, const json_t *run, const char *role)
-{
-	json_t *host, *state, *keys = NULL;
+	json_t *state, *keys = NULL;
 	struct err ignored = ERR_INIT;
-	const char *name;
 
-	json_object_foreach (json_object_get(run, "hosts"), name, host) {
+	for (const struct run_host *h = record->host; !keys && h < record->host + record->hosts; h++) {
 		char *path;
 
-		if (keys || strchr(name, '/') || !has_role(host, role))
+		if (strchr(h->name, '/') || !run_host_is(h, role))
 			continue;
-		path = fs_path("%s/state/%s/before/state.json", run_path, name);
+		path = fs_path("%s/state/%s/before/state.json", run_path, h->name);
 		state = fs_is_missing(path) ? NULL : json_read(path, &ignored);
 		keys = json_incref(json_object_get(state, "keys"));
 		json_decref(state);

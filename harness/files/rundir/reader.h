@@ -7,12 +7,14 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "files/rundir/run_record.h"
+
 struct err;
 
 struct run {
-	char *path;	  /* absolute */
-	bool sealed;	  /* has a manifest, and its name does not end in .partial */
-	json_t *run;	  /* run.json */
+	char *path;  /* absolute */
+	bool sealed; /* has a manifest, and its name does not end in .partial */
+	struct run_record record;
 	json_t *resolved; /* resolved.json */
 	json_t *summary;  /* summary.json; NULL if there is none yet */
 };
@@ -27,8 +29,8 @@ void run_close(struct run *r);
 int run_open_inside(const char *dir, const char *name, struct run *out, struct err *e);
 
 /* The "keys" in the state.json captured before the run on the host of a role ("source", "sink"): a new reference, or
- * NULL if they are not known. `run`: run.json. */
-json_t *run_state(const char *run_path, const json_t *run, const char *role);
+ * NULL if they are not known. */
+json_t *run_state(const char *run_path, const struct run_record *record, const char *role);
 
 /* What a side's device is, if it is software, whose latencies are not those of an adapter: "Soft-RoCE". NULL: it is an
  * adapter, or there is no device. `granted`: the side's, in point.json. */

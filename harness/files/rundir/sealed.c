@@ -45,12 +45,10 @@ static char *capture_path(const struct run *run, const char *host)
 /* The number of hosts with a capture. */
 static size_t captures_of(const struct run *run)
 {
-	const char *host;
-	json_t *entry;
 	size_t n = 0;
 
-	json_object_foreach (json_object_get(run->run, "hosts"), host, entry) {
-		char *path = capture_path(run, host);
+	for (size_t i = 0; i < run->record.hosts; i++) {
+		char *path = capture_path(run, run->record.host[i].name);
 
 		n += !fs_is_missing(path);
 		free(path);
@@ -109,10 +107,9 @@ static int read_capture(const struct run *run, const char *host, json_t **state,
 }
 
 /* The boot and the kernel of a host, and its capture. */
-static int read_host(const struct run *run, struct sealed_hosts *h, const char *host, const json_t *entry,
-		     struct err *e)
+static int read_host(const struct run *run, struct sealed_hosts *h, const struct run_host *of, struct err *e)
 {
-	const char *boot = json_string_value(json_object_get(entry, "boot_id")), *kernel;
+	const char *host = of->name, *boot = of->boot_id, *kernel;
 	json_t *state;
 	int rc;
 
@@ -136,23 +133,18 @@ static int read_host(const struct run *run, struct sealed_hosts *h, const char *
 
 int sealed_hosts_read(const struct run *run, struct sealed_hosts *h, struct err *e)
 {
-	const json_t *hosts = json_object_get(run->run, "hosts");
-	const char *name;
-	json_t *host;
+	const size_t hosts = run->record.hosts;
 	int rc = 0;
 
 	*h = (struct sealed_hosts){.states = json_object()};
-	if (!json_object_size(hosts))
+	if (!hosts)
 		rc = err_set(e, -ENOENT, STATUS_USAGE, run->path, "compare",
 			     "run.json names no host, so its boot is not known");
-	else if (json_object_size(hosts) > HOSTS_MAX)
+	else if (hosts > HOSTS_MAX)
 		rc = err_set(e, -EINVAL, STATUS_USAGE, run->path, "compare",
-			     "run.json names %zu hosts, more than the maximum of %d", json_object_size(hosts),
-			     HOSTS_MAX);
-	json_object_foreach ((json_t *)hosts, name, host) {
-		if (!rc)
-			rc = read_host(run, h, name, host, e);
-	}
+			     "run.json names %zu hosts, more than the maximum of %d", hosts, HOSTS_MAX);
+	for (size_t i = 0; i < hosts && !rc; i++)
+		rc = read_host(run, h, &run->record.host[i], e);
 	return rc;
 }
 

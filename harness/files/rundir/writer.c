@@ -115,11 +115,11 @@ int rundir_check_name(const char *what, const char *name, struct err *e)
 		       "'%.60s' is not a name of letters, digits, '.', '_' and '-'", name);
 }
 
-int rundir_create(struct rundir *r, const char *parent, const struct rundir_head *head, json_t *resolved, json_t *run,
-		  struct err *e)
+int rundir_create(struct rundir *r, const char *parent, const struct rundir_head *head, json_t *resolved,
+		  const struct run_record *record, struct err *e)
 {
 	memset(r, 0, sizeof(*r));
-	r->run = run;
+	r->record = *record;
 	r->resolved = resolved;
 
 	int rc = name_it(r, parent, head->name, e);
@@ -139,7 +139,11 @@ int rundir_create(struct rundir *r, const char *parent, const struct rundir_head
 
 int rundir_update(struct rundir *r, struct err *e)
 {
-	return rundir_write(r, "run.json", r->run, e);
+	json_t *record = run_record_to_json(&r->record);
+	int rc = rundir_write(r, "run.json", record, e);
+
+	json_decref(record);
+	return rc;
 }
 
 void rundir_log(struct rundir *r, const char *event, json_t *more)
@@ -217,7 +221,7 @@ void rundir_close(struct rundir *r)
 		fclose(r->log);
 	free(r->path);
 	free(r->final);
-	json_decref(r->run);
+	run_record_free(&r->record);
 	json_decref(r->resolved);
 	memset(r, 0, sizeof(*r));
 }

@@ -10,14 +10,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "files/rundir/run_record.h"
+
 struct err;
 
 struct rundir {
 	char *path;  /* where it is now */
 	char *final; /* where it will be */
 	FILE *log;
-	json_t *run;	  /* run.json, kept here and written when it changes */
-	json_t *resolved; /* resolved.json */
+	struct run_record record; /* run.json, written when it changes */
+	json_t *resolved;	  /* resolved.json */
 };
 
 /* What was asked. Borrowed. */
@@ -37,9 +39,10 @@ struct rundir_head {
 int rundir_check_name(const char *what, const char *name, struct err *e);
 
 /* Create it inside `parent` (created if missing), with spec.yaml (and the observatory.json that it was made from),
- * resolved.json, README.txt and log.jsonl. `resolved` and `run` are stolen. */
-int rundir_create(struct rundir *r, const char *parent, const struct rundir_head *head, json_t *resolved, json_t *run,
-		  struct err *e);
+ * resolved.json, README.txt and log.jsonl. `resolved` is stolen, and
+ * what `record` owns is taken. */
+int rundir_create(struct rundir *r, const char *parent, const struct rundir_head *head, json_t *resolved,
+		  const struct run_record *record, struct err *e);
 
 /* Write run.json again. */
 int rundir_update(struct rundir *r, struct err *e);

@@ -439,25 +439,16 @@ static int point_summary(const struct point_context *context, const struct layou
 	return rc;
 }
 
-static json_t *host_names(const json_t *run)
-{
-	json_t *names = json_array(), *host;
-	const char *name;
-
-	json_object_foreach (json_object_get(run, "hosts"), name, host) {
-		json_array_append_new(names, json_string(name));
-	}
-	return names;
-}
-
-static void summary_conclude(struct summary *s, const json_t *run, const json_t *resolved)
+static void summary_conclude(struct summary *s, const struct run_record *record, const json_t *resolved)
 {
 	const json_t *named = json_object_get(resolved, "named");
 
 	s->name = fs_path("%s", json_text(resolved, "name"));
-	s->title = fs_path("%s", json_text(run, "title"));
+	s->title = fs_path("%s", record->title);
 	s->variant = fs_path("%s", json_text(resolved, "variant"));
-	s->hosts = host_names(run);
+	s->hosts = json_array();
+	for (size_t i = 0; i < record->hosts; i++)
+		json_array_append_new(s->hosts, json_string(record->host[i].name));
 	s->reasons = notes_of_points(s, NOTES_REASONS, NOTES_BY_TEXT);
 	s->warnings = notes_of_points(s, NOTES_WARNINGS, NOTES_BY_TEXT);
 	s->valid = !json_array_size(s->reasons);
@@ -531,25 +522,22 @@ static void take_neighbours(struct summary *s)
 }
 
 /* The clock of a host other than the coordinator's. */
-static const json_t *clock_of_role(const json_t *run, const char *role)
+static const json_t *clock_of_role(const struct run_record *r, const char *role)
 {
-	const json_t *host;
-	const char *name;
-
-	json_object_foreach (json_object_get(run, "hosts"), name, host) {
-		if (json_has_string(json_object_get(host, "roles"), role) && json_object_get(host, "clock"))
-			return json_object_get(host, "clock");
-	}
+	for (size_t i = 0; i < r->hosts; i++)
+		if (run_host_is(&r->host[i], role) && r->host[i].clock)
+			return r->host[i].clock;
 	return NULL;
 }
 
-struct summary *summary_build(const char *run_path, const json_t *run, const json_t *resolved, struct err *e)
+struct summary *summary_build(const char *run_path, const struct run_record *record, const json_t *resolved,
+			      struct err *e)
 {
 	struct point_context c = {
 	    .run_path = run_path,
-	    .clock = json_object_get(run, "clock"),
-	    .far_clock = {clock_of_role(run, "source"), clock_of_role(run, "sink")},
-	    .state = {run_state(run_path, run, "source"), run_state(run_path, run, "sink")},
+	    .clock = record->clock,
+	    .far_clock = {clock_of_role(record, "source"), clock_of_role(record, "sink")},
+	    .state = {run_state(run_path, record, "source"), run_state(run_path, record, "sink")},
 	};
 	struct summary *s = build_points(&c, resolved, e);
 
@@ -557,7 +545,7 @@ struct summary *summary_build(const char *run_path, const json_t *run, const jso
 	json_decref(c.state[1]);
 	if (s) {
 		take_neighbours(s);
-		summary_conclude(s, run, resolved);
+		summary_conclude(s, record, resolved);
 	}
 	return s;
 }
@@ -584,7 +572,7 @@ struct summary *summary_of_run(const struct run *run, struct err *e)
 		summary_doubt(s, run);
 		return s;
 	}
-	return summary_build(run->path, run->run, run->resolved, e);
+	return summary_build(run->path, &run->record, run->resolved, e);
 }
 
 /* --- files --- */

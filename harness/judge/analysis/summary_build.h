@@ -10,12 +10,14 @@
 
 struct err;
 struct run;
+struct run_record;
 
 /*
- * Compute the summary from columns and counters alone; nothing cached is read. `run`: run.json; `resolved`:
+ * Compute the summary from columns and counters alone; nothing cached is read. `resolved`:
  * resolved.json. To be released with summary_free(); NULL and `e` on failure.
  */
-struct summary *summary_build(const char *run_path, const json_t *run, const json_t *resolved, struct err *e);
+struct summary *summary_build(const char *run_path, const struct run_record *record, const json_t *resolved,
+			      struct err *e);
 
 /* That of a run: its summary.json, or if the run is not sealed, one made from the available data. */
 struct summary *summary_of_run(const struct run *run, struct err *e);

@@ -423,7 +423,7 @@ static void verify_more_files(struct check *c, const struct verify_more *more, c
 /* The recomputed summary, without what the version that made the run did not have. */
 static json_t *recomputed(const struct check *c, struct err *e)
 {
-	struct summary *s = summary_build(c->run->path, c->run->run, c->run->resolved, e);
+	struct summary *s = summary_build(c->run->path, &c->run->record, c->run->resolved, e);
 	json_t *document = s ? known_then(c, "summary.json", summary_encode(s)) : NULL;
 
 	summary_free(s);
@@ -451,19 +451,21 @@ static bool counts_outcomes(const json_t *said, const struct summary *s)
 
 static void verify_record(struct check *c, const struct summary *s)
 {
-	static const char *const same[] = {"name", "title", "variant"};
-	const json_t *run = c->run->run;
+	const struct run_record *r = &c->run->record;
+	const struct {
+		const char *key, *said;
+	} same[] = {{"name", r->name}, {"title", r->title}, {"variant", r->variant}};
 
-	if (s->valid != json_is_true(json_object_get(run, "valid")))
+	if (s->valid != r->valid)
 		complain(&c->complaints, "run.json: 'valid' contradicts the columns and counters");
-	if (!is_as_made(c, prose_equal, json_object_get(run, "reasons"), s->reasons) ||
-	    !is_as_made(c, prose_equal, json_object_get(run, "warnings"), s->warnings))
+	if (!is_as_made(c, prose_equal, r->reasons, s->reasons) ||
+	    !is_as_made(c, prose_equal, r->warnings, s->warnings))
 		complain(&c->complaints, "run.json: 'reasons' or 'warnings' are not those of the points");
-	if (!counts_outcomes(json_object_get(run, "points"), s))
+	if (!counts_outcomes(r->points, s))
 		complain(&c->complaints, "run.json: 'points' are not as many as ended in that way");
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
-		if (strcmp(json_text(run, same[i]), json_text(c->run->resolved, same[i])) != 0)
-			complain(&c->complaints, "run.json: '%s' differs from resolved.json", same[i]);
+		if (strcmp(same[i].said, json_text(c->run->resolved, same[i].key)) != 0)
+			complain(&c->complaints, "run.json: '%s' differs from resolved.json", same[i].key);
 }
 
 static void verify_derived(struct check *c, const struct verify_more *more, bool has_columns, struct verified *out)
@@ -513,8 +515,7 @@ int verify_strictly(const struct run *run, const struct verify_more *more, bool 
 {
 	struct check c = {.run = run,
 			  .complaints = {tell, arg, 0},
-			  .is_of_this =
-			      verify_is_of_this(json_text(run->run, "version"), json_text(run->run, "commit"))};
+			  .is_of_this = verify_is_of_this(run->record.version, run->record.commit)};
 
 	return verify_all(&c, more, has_columns, out, e);
 }

@@ -80,13 +80,13 @@ static void read_all_granted(struct claim_run *r, const char *run_path)
 
 int claim_run_read(const struct run *run, struct claim_run *out, struct err *e)
 {
-	*out = (struct claim_run){.run = run->run, .resolved = run->resolved};
+	*out = (struct claim_run){.record = &run->record, .resolved = run->resolved};
 	if (!run->summary)
 		return err_set(e, -ENOENT, STATUS_USAGE, run->path, "judge its claims", "the run has no summary yet");
 	out->summary = summary_decode(run->summary);
 	summary_doubt(out->summary, run);
-	out->state[0] = run_state(run->path, run->run, "source");
-	out->state[1] = run_state(run->path, run->run, "sink");
+	out->state[0] = run_state(run->path, &run->record, "source");
+	out->state[1] = run_state(run->path, &run->record, "sink");
 	read_all_granted(out, run->path);
 	return 0;
 }
@@ -215,7 +215,7 @@ static bool need_bare_metal(const struct claim_machine *m, json_int_t count, cha
 
 static bool need_one_clock(const struct claim_machine *m, json_int_t count, char *why, size_t size)
 {
-	const json_t *clock = json_object_get(m->run, "clock");
+	const json_t *clock = m->record ? m->record->clock : NULL;
 
 	(void)count;
 	if (!json_is_true(json_object_get(clock, "common")))
@@ -302,10 +302,8 @@ static bool need_nodes(const struct claim_machine *m, json_int_t count, char *wh
 
 static bool need_full(const struct claim_machine *m, json_int_t count, char *why, size_t size)
 {
-	const char *variant = json_string_value(json_object_get(m->run, "variant"));
-
 	(void)count;
-	if (variant && !strcmp(variant, "full"))
+	if (m->record && !strcmp(m->record->variant, "full"))
 		return true;
 	return lacks(why, size, "it needs the full variant; this is the quick one");
 }

@@ -28,7 +28,8 @@ struct claim_side_granted {
 };
 
 struct claim_run {
-	const json_t *run, *resolved; /* borrowed */
+	const struct run_record *record; /* borrowed */
+	const json_t *resolved;		 /* likewise */
 	struct summary *summary;
 	/* "keys" of state.json of the source's and the sink's host, before the run; may be NULL. */
 	json_t *state[2];
@@ -44,7 +45,7 @@ void claim_run_free(struct claim_run *r);
 
 /* What is known about a run. What is NULL is not known; then needs that depend on it are not met. */
 struct claim_machine {
-	const json_t *run;	/* run.json */
+	const struct run_record *record;
 	const json_t *state[2]; /* "keys" of state.json of the source's and the sink's host, before */
 	const struct claim_side_granted *const *sides; /* of the points judged */
 	size_t side_count;

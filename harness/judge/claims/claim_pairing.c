@@ -56,24 +56,22 @@ static void side_free(struct claim_side *side)
 	json_decref(side->groups);
 }
 
-static json_t *host_set(const json_t *run)
+static bool has_host(const struct run_record *r, const char *name)
 {
-	json_t *names = json_object(), *host;
-	const char *name;
+	size_t i = 0;
 
-	json_object_foreach (json_object_get(run, "hosts"), name, host)
-		json_object_set_new(names, name, json_true());
-	return names;
+	while (i < r->hosts && strcmp(r->host[i].name, name) != 0)
+		i++;
+	return i < r->hosts;
 }
 
 static bool is_same_machine(const struct claim_run *a, const struct claim_run *b)
 {
-	json_t *one = host_set(a->run), *other = host_set(b->run);
-	bool same = json_equal(one, other);
+	size_t same = 0;
 
-	json_decref(one);
-	json_decref(other);
-	return same;
+	for (size_t i = 0; i < a->record->hosts; i++)
+		same += has_host(b->record, a->record->host[i].name);
+	return same == a->record->hosts && same == b->record->hosts;
 }
 
 static bool is_same_variant(const struct claim_run *a, const struct claim_run *b)

@@ -343,7 +343,7 @@ static char *lacking(const struct claim_pairing *p)
 	const struct claim_run *run = p->points.run;
 	size_t most = granted_most(&p->points) + granted_most(&p->against);
 	const struct claim_side_granted **sides = or_abort(calloc(most + 1, sizeof(*sides)));
-	struct claim_machine machine = {run->run, {run->state[0], run->state[1]}, sides, 0};
+	struct claim_machine machine = {run->record, {run->state[0], run->state[1]}, sides, 0};
 	char why[256];
 	bool met;
 

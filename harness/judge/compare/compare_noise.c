@@ -191,8 +191,8 @@ static bool is_cause_file(const char *name, void *arg)
 /* What changed on the first host, by its key. */
 static json_t *read_changes(const struct compare_run *run)
 {
-	const char *host = json_object_iter_key(json_object_iter(json_object_get(run->run.run, "hosts")));
-	char *path = fs_path("%s/state/%s" CHANGES, run->run.path, host ? host : "");
+	const char *host = run->run.record.hosts ? run->run.record.host[0].name : "";
+	char *path = fs_path("%s/state/%s" CHANGES, run->run.path, host);
 	struct err e = ERR_INIT;
 	json_t *file = fs_is_missing(path) ? NULL : json_read(path, &e), *by_key = file ? json_object() : NULL;
 	const json_t *change;

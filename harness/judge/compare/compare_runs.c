@@ -31,7 +31,7 @@ static void compare_run_take(struct compare_run *r, struct sealed_hosts *hosts)
 	hosts->boot = hosts->kernel = hosts->hosts = NULL;
 	sealed_hosts_free(hosts);
 	r->summary = summary_decode(r->run.summary);
-	r->started_ns = json_integer_value(json_object_get(json_object_get(r->run.run, "t0"), "realtime_ns"));
+	r->started_ns = r->run.record.t0.realtime_ns;
 }
 
 static int compare_read_run(const char *path, struct compare_run *r, struct err *e)
@@ -177,14 +177,17 @@ static struct compare_run indexed_run(const struct index *ix, sqlite3_stmt *s, e
 				     .hosts = column_copy(s, HOSTS),
 				     .states = json_object()};
 
+	json_t *record = column_document(s, RUN);
+
 	r.run = (struct run){
 	    .path = fs_path("%s/%s", ix->dir, index_sql_text(s, PATH)),
 	    .sealed = true,
-	    .run = column_document(s, RUN),
+	    .record = run_record_from_json(record),
 	    .resolved = json_pack("{s:s, s:o*}", "name", index_sql_text(s, EXPERIMENT), "defaults",
 				  column_document(s, DEFAULTS)),
 	    .summary = column_document(s, SUMMARY),
 	};
+	json_decref(record);
 	compare_run_take(&r, &hosts);
 	return r;
 }
@@ -267,7 +270,7 @@ static int check_different(const struct compare_runs *all, struct err *e)
 			const struct compare_run *a = &all->run[i], *b = &all->run[k];
 
 			if (a->started_ns == b->started_ns &&
-			    json_equal(json_object_get(a->run.run, "t0"), json_object_get(b->run.run, "t0")) &&
+			    a->run.record.t0.monotonic_ns == b->run.record.t0.monotonic_ns &&
 			    !strcmp(a->boot, b->boot) && json_equal(a->run.summary, b->run.summary))
 				return err_set(e, -EEXIST, STATUS_USAGE, a->run.path, "compare",
 					       "it is given twice%s%s",

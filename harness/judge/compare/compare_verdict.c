@@ -38,7 +38,7 @@ static double resolution_ns(const struct compare_values *v, const struct compare
 
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct run *run = &runs->run[i].run;
-		const json_t *clock = json_object_get(run->run, "clock");
+		const json_t *clock = run->record.clock;
 		double hz = json_number_value(json_object_get(clock, "hz"));
 		double ppm = json_number_value(json_object_get(clock, "bin_ppm"));
 

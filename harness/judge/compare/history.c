@@ -231,7 +231,7 @@ static struct history_build build_of(const struct compare_run *run, size_t count
 	return (struct history_build){
 	    .kernel = fs_path("%s", run->kernel),
 	    .boot = fs_path("%s", run->boot),
-	    .started_utc = fs_path("%s", json_text(run->run.run, "started_utc")),
+	    .started_utc = fs_path("%s", run->run.record.started_utc),
 	    .runs = count,
 	    .value = NAN,
 	    .level = NAN,

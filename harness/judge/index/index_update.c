@@ -197,7 +197,8 @@ static int index_state_add(struct index *ix, json_t *bases, int64_t run, const c
 /* Store the documents that comparisons need unchanged. */
 static int add_documents(struct index *ix, int64_t run, const struct run *r, struct err *e)
 {
-	json_t *const documents[] = {r->run, json_object_get(r->resolved, "defaults"), r->summary};
+	json_t *record = run_record_to_json(&r->record);
+	json_t *const documents[] = {record, json_object_get(r->resolved, "defaults"), r->summary};
 	char *texts[3];
 	int rc;
 
@@ -206,6 +207,7 @@ static int add_documents(struct index *ix, int64_t run, const struct run *r, str
 	rc = index_sql_do(ix, e, INDEX_ADD_DOCUMENTS, "ittt", run, texts[0], texts[1], texts[2]);
 	for (size_t i = 0; i < 3; i++)
 		free(texts[i]);
+	json_decref(record);
 	return rc;
 }
 
@@ -225,16 +227,13 @@ static int add_states(struct index *ix, json_t *bases, int64_t run, const struct
 static int add_row(struct index *ix, const struct run *r, const char *path, const char *stamp,
 		   const struct sealed_hosts *hosts, const char *not_comparable, struct err *e)
 {
-	const json_t *run = r->run;
+	const struct run_record *d = &r->record;
 
-	return index_sql_do(
-	    ix, e, INDEX_ADD_RUN, "ttjjjjijtjjjjjtttjt", path, stamp, json_object_get(r->resolved, "name"),
-	    json_object_get(run, "title"), json_object_get(run, "variant"), json_object_get(run, "status"),
-	    (int64_t)r->sealed, json_object_get(run, "valid"), first_reason(json_object_get(run, "reasons")),
-	    json_object_get(run, "started_utc"), json_object_get(json_object_get(run, "t0"), "realtime_ns"),
-	    json_object_get(run, "ended_utc"), json_object_get(run, "version"), json_object_get(run, "commit"),
-	    hosts->hosts, hosts->boot, hosts->kernel, json_object_get(json_object_get(run, "points"), "total"),
-	    not_comparable);
+	return index_sql_do(ix, e, INDEX_ADD_RUN, "ttjtttiittittttttjt", path, stamp,
+			    json_object_get(r->resolved, "name"), d->title, d->variant, d->status, (int64_t)r->sealed,
+			    (int64_t)d->valid, first_reason(d->reasons), d->started_utc, d->t0.realtime_ns,
+			    d->ended_utc, d->version, d->commit, hosts->hosts, hosts->boot, hosts->kernel,
+			    json_object_get(d->points, "total"), not_comparable);
 }
 
 static int add_opened(struct index *ix, json_t *bases, const struct run *r, const char *path, const char *stamp,

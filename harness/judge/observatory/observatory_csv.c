@@ -222,11 +222,11 @@ static json_t *rows_of(struct export *x, const struct observatory_operation *o, 
 /* The resultName, if the run's spec was made from a configuration; otherwise its title. */
 static const char *benchmark_of_spec(const struct run *run)
 {
-	const char *source = json_text_or(run->run, "source", "");
+	const char *source = run->record.source;
 
 	if (!strncmp(source, OBSERVATORY_SOURCE, strlen(OBSERVATORY_SOURCE)))
 		return source + strlen(OBSERVATORY_SOURCE);
-	return json_text_or(run->run, "title", "");
+	return run->record.title;
 }
 
 /* The name that Observatory would use. */
@@ -238,7 +238,7 @@ static json_t *benchmark_name(const struct run *run)
 
 	if (!*given)
 		given = json_text_or(config, "className", benchmark_of_spec(run));
-	name = json_string(*given ? given : json_text(run->run, "name"));
+	name = json_string(*given ? given : run->record.name);
 	json_decref(config);
 	free(path);
 	return name;

@@ -51,39 +51,40 @@ static json_t *import_resolved(const char *name, const char *title, json_t *para
 			 "claims", "bookkeeping", "defaults");
 }
 
-static json_t *import_run(const struct import *i, const char *name, const char *title, const char *source)
+/* What was run for it. */
+static void import_describe_command(const struct import_request *q, struct run_record *r)
+{
+	const char *sysroot = machine_state_sysroot();
+	size_t count = 0;
+
+	while (q->command && q->command[count])
+		count++;
+	if (count)
+		r->command = json_texts(q->command, count);
+	if (count && sysroot)
+		r->sysroot = json_outside_text(sysroot);
+	if (q->environment)
+		r->environment = fs_path("%s", q->environment);
+}
+
+static struct run_record import_record(const struct import *i, const char *name, const char *title)
 {
 	const struct import_request *q = i->request;
 	const struct reading *r = &i->reading;
 	/* A comparison resolves no less than a tick (judge/compare/compare_verdict.c). */
 	const int64_t step = r->resolution_ns ? r->resolution_ns : 1, steps = step < 1000000000 ? 1000000000 / step : 1;
 	const int64_t hz = r->clock_hz && (step == 1 || r->clock_hz < steps) ? r->clock_hz : steps;
+	struct run_record record = describe_run(name, title, i->source, false, q->argc, q->argv);
 
-	return json_pack("{s:i, s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:{s:i, s:I, s:i},"
-			 " s:{s:{s:s, s:[s]}}, s:{s:s, s:I, s:I, s:b}, s:b, s:[], s:[]}",
-			 "schema", 1, "name", name, "title", title, "source", json_outside(source), "status", "RUNNING",
-			 "variant", "full", "argv", describe_command(q->argc, q->argv), "version", kblat_version,
-			 "commit", kblat_commit, "started_utc", i->started_utc, "ended_utc", "t0", "monotonic_ns", 0,
-			 "realtime_ns", (json_int_t)r->started_ns, "tai_ns", 0, "hosts",
-			 choose(q->host, r->host, "unknown"), "boot_id", choose(q->boot, r->boot, "unknown"), "roles",
-			 "source", "clock", "source", q->format->name, "hz", (json_int_t)hz, "bin_ppm",
-			 (json_int_t)r->bin_ppm, "common", 1, "valid", 0, "reasons", "warnings");
-}
-
-/* What was run for it. */
-static void import_describe_command(const struct import *i)
-{
-	const struct import_request *q = i->request;
-	size_t count = 0;
-
-	while (q->command && q->command[count])
-		count++;
-	if (count)
-		json_object_set_new(i->dir.run, "command", json_texts(q->command, count));
-	if (count && machine_state_sysroot())
-		json_object_set_new(i->dir.run, "sysroot", json_outside(machine_state_sysroot()));
-	if (q->environment)
-		json_object_set_new(i->dir.run, "environment", json_string(q->environment));
+	free(record.started_utc);
+	record.started_utc = fs_path("%s", i->started_utc);
+	record.t0.realtime_ns = r->started_ns;
+	run_record_add_host(&record, choose(q->host, r->host, "unknown"), choose(q->boot, r->boot, "unknown"), "source",
+			    NULL);
+	record.clock = json_pack("{s:s, s:I, s:I, s:b}", "source", q->format->name, "hz", (json_int_t)hz, "bin_ppm",
+				 (json_int_t)r->bin_ppm, "common", 1);
+	import_describe_command(q, &record);
+	return record;
 }
 
 /* --- the directory --- */
@@ -104,7 +105,7 @@ int import_create(struct import *i, const struct import_request *q, struct err *
 	*i = (struct import){
 	    .request = q, .source = "", .reading = {.column = q->column, .unit = q->unit}, .samples = {.reps = 0}};
 	utc_now(i->started_utc, sizeof(i->started_utc), 0);
-	rc = rundir_create(&i->dir, q->out, &head, json_object(), json_object(), e);
+	rc = rundir_create(&i->dir, q->out, &head, json_object(), &(struct run_record){.name = NULL}, e);
 	free(text);
 	i->samples.run_path = i->dir.path;
 	return rc;
@@ -173,11 +174,10 @@ static int import_describe(struct import *i, const char *outcome, const char *wh
 
 	if (!rc) {
 		json_decref(i->dir.resolved);
-		json_decref(i->dir.run);
+		run_record_free(&i->dir.record);
 		i->dir.resolved = import_resolved(name, title, describe_point(q, r), describe_traits(r));
-		i->dir.run = import_run(i, name, title, i->source);
-		import_describe_command(i);
-		json_object_set_new(i->dir.run, "points", json_pack("{s:i, s:i}", outcome, 1, "total", 1));
+		i->dir.record = import_record(i, name, title);
+		i->dir.record.points = json_pack("{s:i, s:i}", outcome, 1, "total", 1);
 		rc = rundir_write(&i->dir, "resolved.json", i->dir.resolved, e)
 			 ?: import_write_point(i, outcome, why, e);
 	}

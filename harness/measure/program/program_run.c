@@ -751,22 +751,6 @@ static json_t *describe_requests(const struct program_run *p)
 			 "bookkeeping", "defaults");
 }
 
-static json_t *describe_program_run(const struct program_run *p, int64_t *ticks)
-{
-	json_t *clock = clock_json(&p->clock);
-	char utc[32];
-
-	json_object_set_new(clock, "common", json_true());
-	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:o, s:{s:{s:s, s:[s]}}, s:o, s:b, "
-			 "s:[], s:[], s:{s:i, s:i}}",
-			 "schema", 1, "name", p->request->name, "title", "requests of a program", "source",
-			 "kblat trace", "status", "RUNNING", "variant", "full", "argv",
-			 describe_command(p->request->argc, p->request->argv), "version", kblat_version, "commit",
-			 kblat_commit, "started_utc", utc_now(utc, sizeof(utc), 0), "ended_utc", "t0",
-			 describe_start(ticks), "hosts", p->host, "boot_id", p->boot, "roles", "source", "clock", clock,
-			 "valid", 0, "reasons", "warnings", "points", "completed", 1, "total", 1);
-}
-
 static void find_host(struct program_run *p)
 {
 	snprintf(p->boot, sizeof(p->boot), "unknown");
@@ -782,14 +766,16 @@ static int create_trace_directory(struct program_run *p, struct err *e)
 				   "# They were not measured by a spec.\n";
 	const struct rundir_head head = {
 	    .name = p->request->name, .title = "", .text = text, .length = sizeof(text) - 1, .imported = true};
+	struct run_record record = describe_run(p->request->name, "requests of a program", "kblat trace", false,
+						p->request->argc, p->request->argv);
 	int64_t ticks;
-	json_t *run;
 
 	find_host(p);
 	clock_calibrate(CALIBRATION_MS, &p->clock);
-	run = describe_program_run(p, &ticks);
+	ticks = describe_start(&record, p->host, p->boot, "source", &p->clock);
+	record.points = json_pack("{s:i, s:i}", "completed", 1, "total", 1);
 	p->conversion = clock_conversion_from(ticks, p->clock.hz);
-	return rundir_create(&p->dir, p->request->out, &head, json_object(), run, e);
+	return rundir_create(&p->dir, p->request->out, &head, json_object(), &record, e);
 }
 
 /* A state that cannot be captured is a warning, as elsewhere. */

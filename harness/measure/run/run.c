@@ -112,18 +112,6 @@ static json_int_t in_ns(const struct timespec *t)
 	return (json_int_t)t->tv_sec * 1000000000 + t->tv_nsec;
 }
 
-json_t *describe_start(int64_t *ticks)
-{
-	struct timespec mono, real, tai;
-
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	clock_gettime(CLOCK_REALTIME, &real);
-	clock_gettime(CLOCK_TAI, &tai);
-	*ticks = clock_ticks_begin();
-	return json_pack("{s:I, s:I, s:I}", "monotonic_ns", in_ns(&mono), "realtime_ns", in_ns(&real), "tai_ns",
-			 in_ns(&tai));
-}
-
 json_t *describe_command(int argc, char *const *argv)
 {
 	json_t *words = json_texts((const char *const *)argv, (size_t)argc);
@@ -132,31 +120,43 @@ json_t *describe_command(int argc, char *const *argv)
 	return words;
 }
 
-struct run_identity {
-	const char *host, *boot_id;
-	const struct clock_report *clock;
-	int argc; /* of the command line, without the program's name */
-	char *const *argv;
-};
-
-/* Sets t0 to the current time; `*t0_ticks` is the tick counter at that moment. A new reference. */
-static json_t *describe_run(const struct spec *spec, const struct run_identity *who, int64_t *t0_ticks)
+struct run_record describe_run(const char *name, const char *title, const char *source, bool quick, int argc,
+			       char *const *argv)
 {
 	char utc[32];
-	json_t *clock = clock_json(who->clock), *run;
-	const char *sysroot = machine_state_sysroot();
 
-	json_object_set_new(clock, "common", json_true());
-	run = json_pack(
-	    "{s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:o, s:{s:{s:s, s:[s]}}, s:o, s:b, s:[], s:[]}",
-	    "schema", 1, "name", spec->name, "title", spec->title, "source", spec->source, "status", "RUNNING",
-	    "variant", spec->quick ? "quick" : "full", "argv", describe_command(who->argc, who->argv), "version",
-	    kblat_version, "commit", kblat_commit, "started_utc", utc_now(utc, sizeof(utc), 0), "ended_utc", "t0",
-	    describe_start(t0_ticks), "hosts", who->host, "boot_id", who->boot_id, "roles", "coordinator", "clock",
-	    clock, "valid", 0, "reasons", "warnings");
-	if (sysroot)
-		json_object_set_new(run, "sysroot", json_outside(sysroot));
-	return run;
+	return (struct run_record){
+	    .name = fs_path("%s", name),
+	    .title = fs_path("%s", title),
+	    .source = json_outside_text(source),
+	    .status = fs_path("RUNNING"),
+	    .variant = fs_path("%s", quick ? "quick" : "full"),
+	    .argv = describe_command(argc, argv),
+	    .version = fs_path("%s", kblat_version),
+	    .commit = fs_path("%s", kblat_commit),
+	    .started_utc = fs_path("%s", utc_now(utc, sizeof(utc), 0)),
+	    .reasons = json_array(),
+	    .warnings = json_array(),
+	};
+}
+
+int64_t describe_start(struct run_record *r, const char *host, const char *boot_id, const char *role,
+		       const struct clock_report *clock)
+{
+	const char *sysroot = machine_state_sysroot();
+	struct timespec mono, real, tai;
+	int64_t ticks;
+
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_TAI, &tai);
+	ticks = clock_ticks_begin();
+	r->t0 = (struct run_start){in_ns(&mono), in_ns(&real), in_ns(&tai)};
+	run_record_add_host(r, host, boot_id, role, NULL);
+	r->clock = clock_json(clock);
+	json_object_set_new(r->clock, "common", json_true());
+	r->sysroot = sysroot ? json_outside_text(sysroot) : NULL;
+	return ticks;
 }
 
 #define CALIBRATION_MS 100
@@ -208,12 +208,11 @@ static int create_directory(struct engine *g, const char *parent, struct err *e)
 {
 	const struct run_request *r = g->request;
 	const struct spec *spec = r->spec;
-	const struct run_identity who = {g->host, g->context.boot_id, &g->clock, r->argc, r->argv};
 	const struct rundir_head head = {spec->name,	 spec->title,		spec->text, spec->length,
 					 spec->original, spec->original_length, spec->quick};
-	int64_t t0;
-	json_t *run = describe_run(spec, &who, &t0);
-	int rc = rundir_create(&g->dir, parent, &head, describe_resolved(spec), run, e);
+	struct run_record record = describe_run(spec->name, spec->title, spec->source, spec->quick, r->argc, r->argv);
+	const int64_t t0 = describe_start(&record, g->host, g->context.boot_id, "coordinator", &g->clock);
+	int rc = rundir_create(&g->dir, parent, &head, describe_resolved(spec), &record, e);
 
 	g->context.path = g->dir.path;
 	g->context.resolved = g->dir.resolved;
@@ -250,33 +249,21 @@ static int run_prepare(struct engine *g, struct err *e)
 
 /* --- points --- */
 
-static void merge_host(json_t *hosts, const char *name, const json_t *found)
-{
-	json_t *known = json_object_get(hosts, name), *roles, *role;
-	size_t i;
-
-	if (!known) {
-		json_object_set_new(hosts, name, json_deep_copy(found));
-		return;
-	}
-	roles = json_object_get(known, "roles");
-	json_array_foreach (json_object_get(found, "roles"), i, role)
-		if (!json_has_string(roles, json_string_value(role)))
-			json_array_append(roles, role);
-}
-
 /* Add what was found out about hosts and clocks during a point to run.json. */
 static void merge_outcome(struct engine *g, const struct point_outcome *o)
 {
-	json_t *hosts = json_object_get(g->dir.run, "hosts"), *clock = json_object_get(g->dir.run, "clock"), *host;
+	json_t *host, *role;
 	const char *name;
+	size_t i;
 
 	json_object_foreach (o->hosts, name, host)
-		merge_host(hosts, name, host);
+		json_array_foreach (json_object_get(host, "roles"), i, role)
+			run_record_add_host(&g->dir.record, name, json_text(host, "boot_id"), json_string_value(role),
+					    json_object_get(host, "clock"));
 	if (!o->common_clock)
-		json_object_set_new(clock, "common", json_false());
+		json_object_set_new(g->dir.record.clock, "common", json_false());
 	if (o->skew_ns >= 0) {
-		json_object_set_new(clock, "skew_ns", json_integer(o->skew_ns));
+		json_object_set_new(g->dir.record.clock, "skew_ns", json_integer(o->skew_ns));
 		g->context.wants_skew = false;
 	}
 }
@@ -425,7 +412,7 @@ static int seal(struct engine *g, struct err *e)
 
 	for (size_t i = 0; i < OUTCOMES; i++)
 		json_object_set_new(points, outcome_names[i], json_integer((json_int_t)r->count[i]));
-	json_object_set_new(g->dir.run, "points", points);
+	g->dir.record.points = points;
 	rc = seal_run(&g->dir, status, &r->summary, e);
 	r->path = or_abort(strdup(g->dir.path));
 	return rc;

@@ -45,7 +45,12 @@ json_t *describe_resolved(const struct spec *spec);
 /* "argv" of what is recorded: "kblat", and the words after it. A new reference. */
 json_t *describe_command(int argc, char *const *argv);
 
-/* "t0": now, by the system's clocks and, in `*ticks`, by the tick counter. A new reference. */
-json_t *describe_start(int64_t *ticks);
+/* What begins now, by this kblat. `source`: of the statement that it is about, or of the samples. */
+struct run_record describe_run(const char *name, const char *title, const char *source, bool quick, int argc,
+			       char *const *argv);
+
+/* That it is measured here, from now on. The tick counter at its t0. */
+int64_t describe_start(struct run_record *r, const char *host, const char *boot_id, const char *role,
+		       const struct clock_report *clock);
 
 #endif

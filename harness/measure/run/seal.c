@@ -1,8 +1,10 @@
 #include "measure/run/seal.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "common/err.h"
+#include "common/fs.h"
 #include "files/rundir/reader.h"
 #include "judge/analysis/reduce.h"
 #include "judge/analysis/summary_build.h"
@@ -17,7 +19,7 @@ int seal_repetition(const char *path, const json_t *resolved, unsigned point, un
 /* Only if the spec makes claims. */
 static int seal_write_claims(const struct rundir *r, const struct summary *summary, struct err *e)
 {
-	struct run run = {.path = r->path, .run = r->run, .resolved = r->resolved};
+	struct run run = {.path = r->path, .record = r->record, .resolved = r->resolved};
 	json_t *verdicts;
 	int rc;
 
@@ -37,9 +39,11 @@ static int seal_conclude(struct rundir *r, const struct summary *summary, struct
 
 	if (!rc)
 		rc = seal_write_claims(r, summary, e);
-	json_object_set_new(r->run, "valid", json_boolean(summary->valid));
-	json_object_set(r->run, "reasons", summary->reasons);
-	json_object_set(r->run, "warnings", summary->warnings);
+	r->record.valid = summary->valid;
+	json_decref(r->record.reasons);
+	r->record.reasons = json_incref(summary->reasons);
+	json_decref(r->record.warnings);
+	r->record.warnings = json_incref(summary->warnings);
 	return rc ? rc : rundir_update(r, e);
 }
 
@@ -49,9 +53,10 @@ int seal_run(struct rundir *r, const char *status, struct summary **summary, str
 	int rc;
 
 	rundir_log(r, "seal", json_pack("{s:s}", "status", status));
-	json_object_set_new(r->run, "status", json_string(status));
-	json_object_set_new(r->run, "ended_utc", json_string(utc_now(utc, sizeof(utc), 0)));
-	*summary = summary_build(r->path, r->run, r->resolved, e);
+	free(r->record.status);
+	r->record.status = fs_path("%s", status);
+	r->record.ended_utc = fs_path("%s", utc_now(utc, sizeof(utc), 0));
+	*summary = summary_build(r->path, &r->record, r->resolved, e);
 	rc = *summary ? seal_conclude(r, *summary, e) : -EIO;
 	if (!rc)
 		rc = rundir_finish(r, e);

@@ -110,7 +110,7 @@ static void add_build_id(json_t *all, const char *name, json_t *id)
 
 static void add_builds_of(json_t *all, const struct run *run, const char *role)
 {
-	json_t *facts = run_state(run->path, run->run, role), *value;
+	json_t *facts = run_state(run->path, &run->record, role), *value;
 	const char *key;
 
 	json_object_foreach (facts, key, value) {

@@ -35,13 +35,14 @@ static bool hides_in_runs_only(const struct bundle *b)
 
 static void check_run_entry(const struct bundle_check *c, size_t i)
 {
-	struct bundle_run found = bundle_run_of(c->b->run[i].path, c->run[i].run);
-	json_t *said, *is;
+	json_t *said, *is = run_record_to_json(&c->run[i].record);
+	struct bundle_run found = bundle_run_of(c->b->run[i].path, is);
 
 	if (hides_in_runs_only(c->b)) {
 		json_decref(found.argv);
 		found.argv = json_incref(c->b->run[i].argv);
 	}
+	json_decref(is);
 	said = bundle_run_to_json(&c->b->run[i]);
 	is = bundle_run_to_json(&found);
 	if (!json_equal(said, is))

@@ -184,7 +184,7 @@ static void learn_state(struct hidden *h, const struct run *run, const char *rol
 					    "environment.HOST",		  "environment.HOSTNAME",
 					    "environment.SLURM_JOB_USER", "environment.SLURMD_NODENAME",
 					    "identity.hostname",	  NULL};
-	json_t *facts = run_state(run->path, run->run, role), *value;
+	json_t *facts = run_state(run->path, &run->record, role), *value;
 	const char *key;
 
 	for (const char *const *u = users; *u; u++)
@@ -207,13 +207,9 @@ static void learn_state(struct hidden *h, const struct run *run, const char *rol
 
 void hidden_add_run(struct hidden *h, const struct run *run)
 {
-	const char *host;
-	json_t *value;
-
-	json_object_foreach (json_object_get(run->run, "hosts"), host, value) {
-		hide_host(h, host);
-	}
-	learn_command(h, json_object_get(run->run, "argv"));
+	for (size_t i = 0; i < run->record.hosts; i++)
+		hide_host(h, run->record.host[i].name);
+	learn_command(h, run->record.argv);
 	learn_settings(h, run->resolved);
 	learn_state(h, run, "source");
 	learn_state(h, run, "sink");

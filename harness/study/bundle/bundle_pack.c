@@ -169,7 +169,7 @@ static int pack_member(struct packing *p, struct bundle *to, const char *name, c
 
 static int pack_describe_run(struct packing *p, const struct run *run, const char *path, struct err *e)
 {
-	json_t *said = json_without_secrets(p, run->run);
+	json_t *is = run_record_to_json(&run->record), *said = json_without_secrets(p, is);
 	char *as = without_secrets(p, path);
 
 	if (said) {
@@ -178,6 +178,7 @@ static int pack_describe_run(struct packing *p, const struct run *run, const cha
 		p->b.run[p->b.runs++] = bundle_run_of(as, said);
 	}
 	free(as);
+	json_decref(is);
 	json_decref(said);
 	return said ? 0 : refuse_to_mask(run->path, e);
 }

@@ -371,14 +371,13 @@ static int compare_states(const struct reproduction *x, struct err *e)
 {
 	char *dir = fs_path("%s/state-here", x->folder), *host = NULL;
 	json_t *there = NULL, *here = NULL, *differences = NULL;
-	const char *name;
-	json_t *value;
+	const struct run_record *record = &x->run[0].record;
 	struct sysroot root;
 	int rc = sysroot_open(&root, NULL, e);
 
-	json_object_foreach (json_object_get(x->run[0].run, "hosts"), name, value)
-		if (!host && json_has_string(json_object_get(value, "roles"), "sink"))
-			host = fs_path("%s/state/%s", x->run[0].path, name);
+	for (size_t i = 0; i < record->hosts; i++)
+		if (!host && run_host_is(&record->host[i], "sink"))
+			host = fs_path("%s/state/%s", x->run[0].path, record->host[i].name);
 	if (!rc) {
 		rc = state_capture(&root, dir, NULL, e);
 		sysroot_close(&root);
