@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/codec.h"
 #include "common/fs.h"
-#include "common/json.h"
 #include "common/or_abort.h"
 #include "common/units.h"
 #include "judge/analysis/param.h"
@@ -121,15 +121,6 @@ struct claim_case claim_case_make(char *label)
 	};
 }
 
-static void claim_case_free(struct claim_case *c)
-{
-	free(c->label);
-	free(c->points.id);
-	free(c->against.id);
-	free(c->measured);
-	free(c->why);
-}
-
 void claim_case_decide(struct claim_case *c, enum claim_outcome verdict, char *why)
 {
 	free(c->why);
@@ -226,26 +217,6 @@ void claim_verdicts_add(struct claim_verdicts *v, struct claim_verdict one)
 	v->all[v->count++] = one;
 }
 
-static void free_verdict(struct claim_verdict *v)
-{
-	char *texts[] = {v->experiment, v->id,	   v->claim,	v->source, v->measured_by_source,
-			 v->metric,	v->wanted, v->measured, v->why};
-
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		free(texts[i]);
-	for (size_t i = 0; i < v->case_count; i++)
-		claim_case_free(&v->cases[i]);
-	free(v->cases);
-}
-
-void claim_verdicts_free(struct claim_verdicts *v)
-{
-	for (size_t i = 0; i < v->count; i++)
-		free_verdict(&v->all[i]);
-	free(v->all);
-	*v = (struct claim_verdicts){0};
-}
-
 size_t claim_verdicts_count(const struct claim_verdicts *v, enum claim_outcome verdict)
 {
 	size_t count = 0;
@@ -281,135 +252,59 @@ bool claim_verdicts_of_several(const struct claim_verdicts *v)
 
 /* --- as JSON --- */
 
-static json_t *ids_to_json(const struct point_ids *ids)
-{
-	json_t *all = json_array();
+#define CASE_TEXT(member)    CODEC(claim_case, member, .flags = CODEC_NEVER_NULL)
+#define VERDICT_TEXT(member) CODEC(claim_verdict, member, .flags = CODEC_NEVER_NULL)
+#define VERDICT(tag)                                                                                                   \
+	CODEC(tag, verdict, .words = claim_outcome_names, .word_count = CLAIM_OUTCOMES, .otherwise = CLAIM_NOT_JUDGED)
 
-	for (size_t i = 0; i < ids->count; i++)
-		json_array_append_new(all, json_integer(ids->id[i]));
-	return all;
-}
+static const struct codec case_rows[] = {
+    CASE_TEXT(label),
+    CODEC_LISTED("points", claim_case, points.id, points.count, codec_integers),
+    CODEC_LISTED("against", claim_case, against.id, against.count, codec_integers),
+    CODEC(claim_case, value),
+    CODEC(claim_case, low),
+    CODEC(claim_case, high),
+    CASE_TEXT(measured),
+    VERDICT(claim_case),
+    CASE_TEXT(why),
+    {0},
+};
 
-static json_t *measured_to_json(double value)
-{
-	return isnan(value) ? json_null() : json_real(value);
-}
+static const struct codec verdict_rows[] = {
+    VERDICT_TEXT(experiment),
+    VERDICT_TEXT(id),
+    VERDICT_TEXT(claim),
+    VERDICT_TEXT(source),
+    VERDICT_TEXT(measured_by_source),
+    VERDICT_TEXT(metric),
+    VERDICT_TEXT(wanted),
+    VERDICT_TEXT(measured),
+    VERDICT(claim_verdict),
+    VERDICT_TEXT(why),
+    CODEC_LISTED("cases", claim_verdict, cases, case_count, case_rows),
+    CODEC(claim_verdict, origin, .words = claim_origin_names, .word_count = CLAIM_ORIGINS, .flags = CODEC_OPTIONAL),
+    {0},
+};
 
-static json_t *case_to_json(const struct claim_case *c)
-{
-	return or_abort(json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s}", "label", c->label, "points",
-				  ids_to_json(&c->points), "against", ids_to_json(&c->against), "value",
-				  measured_to_json(c->value), "low", measured_to_json(c->low), "high",
-				  measured_to_json(c->high), "measured", c->measured, "verdict",
-				  claim_outcome_names[c->verdict], "why", c->why));
-}
-
-static json_t *verdict_to_json(const struct claim_verdict *v)
-{
-	json_t *cases = json_array(), *one;
-
-	for (size_t i = 0; i < v->case_count; i++)
-		json_array_append_new(cases, case_to_json(&v->cases[i]));
-	one =
-	    or_abort(json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "experiment", v->experiment,
-			       "id", v->id, "claim", v->claim, "source", v->source, "measured_by_source",
-			       v->measured_by_source, "metric", v->metric, "wanted", v->wanted, "measured", v->measured,
-			       "verdict", claim_outcome_names[v->verdict], "why", v->why, "cases", cases));
-	if (v->origin != CLAIM_OF_SOURCE)
-		json_object_set_new(one, "origin", json_string(claim_origin_names[v->origin]));
-	return one;
-}
+static const struct codec document_rows[] = {
+    CODEC_SCHEMA, CODEC_LISTED("claims", claim_verdicts, all, count, verdict_rows), {0}};
 
 json_t *claim_verdicts_to_json(const struct claim_verdicts *v)
 {
-	json_t *all = json_array();
-
-	for (size_t i = 0; i < v->count; i++)
-		json_array_append_new(all, verdict_to_json(&v->all[i]));
-	return json_pack("{s:i, s:o}", "schema", 1, "claims", all);
+	return codec_encode(document_rows, v, NULL);
 }
 
-static char *text_from_json(const json_t *object, const char *key)
-{
-	return or_abort(strdup(json_text(object, key)));
-}
-
-static enum claim_outcome verdict_from_json(const json_t *object)
-{
-	const char *name = json_text(object, "verdict");
-
-	for (enum claim_outcome v = 0; v < CLAIM_OUTCOMES; v++)
-		if (!strcmp(name, claim_outcome_names[v]))
-			return v;
-	return CLAIM_NOT_JUDGED;
-}
-
-static enum claim_origin origin_from_json(const json_t *object)
-{
-	const char *name = json_text(object, "origin");
-
-	for (enum claim_origin o = 0; o < CLAIM_ORIGINS; o++)
-		if (!strcmp(name, claim_origin_names[o]))
-			return o;
-	return CLAIM_OF_SOURCE;
-}
-
-static struct point_ids ids_from_json(const json_t *ids)
-{
-	struct point_ids list = {0};
-	const json_t *id;
-	size_t i;
-
-	json_array_foreach (ids, i, id)
-		point_ids_add(&list, json_integer_value(id));
-	return list;
-}
-
-static struct claim_case case_from_json(const json_t *j)
-{
-	return (struct claim_case){
-	    .label = text_from_json(j, "label"),
-	    .points = ids_from_json(json_object_get(j, "points")),
-	    .against = ids_from_json(json_object_get(j, "against")),
-	    .value = json_number_or_nan(j, "value"),
-	    .low = json_number_or_nan(j, "low"),
-	    .high = json_number_or_nan(j, "high"),
-	    .measured = text_from_json(j, "measured"),
-	    .verdict = verdict_from_json(j),
-	    .why = text_from_json(j, "why"),
-	};
-}
-
-static struct claim_verdict one_from_json(const json_t *j)
-{
-	struct claim_verdict v = {
-	    .origin = origin_from_json(j),
-	    .experiment = text_from_json(j, "experiment"),
-	    .id = text_from_json(j, "id"),
-	    .claim = text_from_json(j, "claim"),
-	    .source = text_from_json(j, "source"),
-	    .measured_by_source = text_from_json(j, "measured_by_source"),
-	    .metric = text_from_json(j, "metric"),
-	    .wanted = text_from_json(j, "wanted"),
-	    .measured = text_from_json(j, "measured"),
-	    .verdict = verdict_from_json(j),
-	    .why = text_from_json(j, "why"),
-	};
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach (json_object_get(j, "cases"), i, one)
-		claim_verdict_add_case(&v, case_from_json(one));
-	return v;
-}
-
+/* From anybody's file: what cannot be read is as if it were not there. */
 struct claim_verdicts claim_verdicts_from_json(const json_t *document)
 {
 	struct claim_verdicts all = {0};
-	const json_t *one;
-	size_t i;
 
-	json_array_foreach (json_object_get(document, "claims"), i, one)
-		claim_verdicts_add(&all, one_from_json(one));
+	codec_decode(document_rows, &all, document, NULL);
 	return all;
+}
+
+void claim_verdicts_free(struct claim_verdicts *v)
+{
+	codec_free(document_rows, v);
+	*v = (struct claim_verdicts){0};
 }

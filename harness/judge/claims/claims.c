@@ -444,7 +444,7 @@ static struct claim_verdict judge_whole(const struct claim *claim, const struct 
 }
 
 /* Judge the claims of all runs, in order, using what all of the runs have measured. Pure. */
-static struct claim_verdicts claims_judge_read(const struct claim_run *runs, size_t count)
+struct claim_verdicts claims_judge_read(const struct claim_run *runs, size_t count)
 {
 	struct claim_verdicts all = {0};
 

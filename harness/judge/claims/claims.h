@@ -15,6 +15,9 @@
 /* Does this run have claims? */
 bool claims_are_made(const json_t *resolved);
 
+/* Judge the claims of all runs, in order, using what all of the runs have measured. Pure. */
+struct claim_verdicts claims_judge_read(const struct claim_run *runs, size_t count);
+
 /* Judge the claims of all these runs, using what all of them have measured; free with claim_verdicts_free(). A negative
  * errno and `e` if a run has no summary yet; then there are no verdicts. */
 int claims_judge(const struct run *runs, size_t count, struct claim_verdicts *out, struct err *e);
