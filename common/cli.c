@@ -67,7 +67,8 @@ static int unknown_flag(struct reading *r, const char *arg)
 	size_t count = 0, n = strcspn(arg, "=");
 
 	for (const struct cli_flag *f = r->flags; f && f->name && count < FLAGS_MAX; f++)
-		names[count++] = f->name;
+		if (*f->name)
+			names[count++] = f->name;
 	names[count++] = "help";
 	names[count] = NULL;
 	snprintf(plain, sizeof(plain), "%.*s", (int)strcspn(word, "="), word);
@@ -336,13 +337,18 @@ void cli_help_divert(cli_help_writer *write, void *arg)
 void cli_help(const char *program, const struct cli_command *c, const struct cli_flag *flags, FILE *out)
 {
 	struct fill usage = {.out = out, .bare = true, .brackets = true};
+	const struct cli_flag *f;
 
 	if (diverted.write) {
 		diverted.write(diverted.arg, c, flags);
 		return;
 	}
-	usage.column = usage.indent = fprintf(out, "Usage: %s %s ", program, c->name);
-	wrap(&usage, c->synopsis);
+	for (const char *form = c->synopsis; *form; form += strcspn(form, "\n"), form += *form == '\n') {
+		usage.column = usage.indent =
+		    fprintf(out, "%s %s %s ", form == c->synopsis ? "Usage:" : "      ", program, c->name);
+		fill_line(&usage, form, strcspn(form, "\n"));
+		end_line(&usage);
+	}
 	fputc('\n', out);
 	cli_print_text(c->summary, out);
 	if (c->details) {
@@ -350,9 +356,16 @@ void cli_help(const char *program, const struct cli_command *c, const struct cli
 		cli_print_text(c->details, out);
 	}
 	fputc('\n', out);
-	for (const struct cli_flag *f = flags; f && f->name; f++)
+	for (f = flags; f && f->name && *f->name; f++)
 		help_flag(f->name, f->metavar, f->help, out);
 	help_flag("help", NULL, "show this help", out);
+	for (; f && f->name; f++)
+		if (*f->name) {
+			help_flag(f->name, f->metavar, f->help, out);
+		} else {
+			fputc('\n', out);
+			cli_print_text(f->help, out);
+		}
 }
 
 /* The cause of an earlier error is no longer known, but whether a reader is gone is. */

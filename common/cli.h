@@ -32,9 +32,15 @@ struct cli_flag {
 	long min, max; /* CLI_INT */
 };
 
+/* A row of such a table that is no flag, but heads those that follow. */
+#define CLI_HEADING(text)                                                                                              \
+	{                                                                                                              \
+		"", CLI_FLAG, NULL, NULL, (text), 0, 0                                                                 \
+	}
+
 struct cli_command {
 	const char *name;
-	const char *synopsis;	   /* "SPEC [--out DIR] ..." */
+	const char *synopsis;	   /* "SPEC [--out DIR] ..."; a line for each form that it has */
 	const char *summary;	   /* one line */
 	const char *details;	   /* paragraphs, may be NULL */
 	size_t min_args, max_args; /* positional */

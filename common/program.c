@@ -26,10 +26,15 @@ static const char *const kinds[] = {
 static json_t *program_json_flags(const struct cli_flag *flags)
 {
 	json_t *list = json_array();
+	const char *heading = NULL;
 
 	for (const struct cli_flag *f = flags; f && f->name; f++) {
-		json_t *j = json_pack("{s:s, s:s, s:s?, s:s}", "name", f->name, "kind", kinds[f->kind], "metavar",
-				      f->metavar, "help", f->help);
+		if (!*f->name) {
+			heading = f->help;
+			continue;
+		}
+		json_t *j = json_pack("{s:s, s:s, s:s?, s:s, s:s*}", "name", f->name, "kind", kinds[f->kind], "metavar",
+				      f->metavar, "help", f->help, "heading", heading);
 
 		if (f->kind == CLI_INT && (f->min || f->max)) {
 			json_object_set_new(j, "min", json_integer(f->min));

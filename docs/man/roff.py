@@ -1,4 +1,5 @@
 """Text of the programs' tables as roff (man(7))."""
+import itertools
 import re
 
 QUOTED = re.compile(r"`([^`]+)`")
@@ -80,8 +81,14 @@ def flag_range(f):
 
 
 def flags(rows):
-    rows = rows + [{"name": "help", "metavar": None, "help": "show a short help"}]
-    return items((flag_tag(f), sentence(f["help"] + flag_range(f))) for f in rows)
+    """Below their headings."""
+    first = sum("heading" not in f for f in rows)
+    rows = rows[:first] + [{"name": "help", "metavar": None, "help": "show a short help"}] + rows[first:]
+    out = []
+    for heading, group in itertools.groupby(rows, lambda f: f.get("heading")):
+        out += [f".SS {text(heading)}"] if heading else []
+        out.append(items((flag_tag(f), sentence(f["help"] + flag_range(f))) for f in group))
+    return "\n".join(out)
 
 
 def settings(options):

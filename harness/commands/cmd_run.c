@@ -327,36 +327,53 @@ static void run_progress_print(void)
 const struct cli_command cmd_run_cli = {
     .name = "run",
     .synopsis =
-	"SPEC|STUDY|--resume CAMPAIGN [--quick] [--out DIR] [--set KEY=VALUE]… [--only KEY=VALUE]… [--device "
-	"DEV] [--reps N] [--hosts LIST|FILE] [--budget TIME] [--dry-run] [--quiet|--verbose] [--json] | --foreign "
-	"FORMAT [--base COMMAND] [--environment PROFILE[,PROFILE]] [--reps N] -- COMMAND…",
+	"SPEC [--quick] [--out DIR] [--set KEY=VALUE]… [--only KEY=VALUE]… [--device DEV] [--reps N] [--dry-run] "
+	"[--quiet|--verbose] [--json]\n"
+	"STUDY|--resume CAMPAIGN [--budget TIME] [… as for SPEC]\n"
+	"SPEC --hosts HOSTS [--at-once N] [--state] [… as for SPEC]\n"
+	"--foreign FORMAT [--base COMMAND] [--environment PROFILE[,PROFILE]] [--reps N] [--out DIR] -- COMMAND…",
     .summary = "run an experiment and seal its run directory",
     .details =
-	"SPEC is a YAML file, a directory with a spec.yaml, the name of an experiment (see `kblat list experiments`), "
-	"or a configuration of Observatory (JSON; docs/observatory.md). The run directory is created in runs/ next to "
-	"the spec (in ./runs for an installed experiment), or in --out. Its path is the last line of standard "
-	"output.\n\nSTUDY is a directory of experiments. All of them are run in sequence, as a campaign: a directory "
-	"with their run directories, study.json and cells.jsonl (what became of each), and a table of claims "
-	"(claims.tsv). `kblat run --resume CAMPAIGN` "
-	"continues a campaign that was interrupted, with its original launchers, which are shown; the directory must "
-	"belong to you. With --budget 8h, experiments are run in order if they are expected to end within that time; "
-	"the others are skipped and listed. An experiment that was started is always finished.\n\nEach side of a point "
-	"is a process of its own. --source and --sink are commands in front of it: \"ip netns exec ns0\", \"numactl -m "
-	"0\", \"ssh host\". Both sides talk over standard input and output; nothing listens on a network except the "
-	"data path under test.\n\nWith --hosts, one experiment is measured between every two of the hosts, in rounds "
-	"of disjoint pairs, and pairs and hosts that stand out are named. In --source and --sink, {host} is the side's "
-	"host; {source} and {sink} are the two hosts, also in --set (docs/cluster.md). --resume works as for a "
-	"campaign.\n\nWith --foreign, COMMAND is another program that measures, such as sockperf or cyclictest. It is "
-	"run "
-	"--reps times, each time into a run directory of its own in --out (runs), with the machine's state before and "
-	"after, and its samples are imported (docs/import.md). With --base, or two environments, two arms take turns, "
-	"in the folders base and new of --out, which kblat compare takes. {file} in a command is a file for its "
-	"samples. The first run that fails ends the experiment; its directory has what the program "
-	"printed.\n\nCtrl-C ends the run early and keeps what was measured. SIGUSR1 makes it print its progress. On a "
-	"terminal progress is always shown; elsewhere a line is printed for each point.\n\nExit status: 0 measured and "
-	"valid; 3 measured, but not valid (with the reasons), or a claim fails, or a host or pair stands out; 1 a "
-	"point failed or the run was interrupted; 2 the spec or the command line is wrong; 77 no point is possible on "
-	"this machine.",
+	"There are four forms: one experiment (SPEC), a campaign of several (STUDY), one experiment between all pairs "
+	"of "
+	"hosts (--hosts), and another program (--foreign).\n\n"
+	"SPEC: one experiment. It is a YAML file, a directory with a spec.yaml, the name of an experiment (see `kblat "
+	"list "
+	"experiments`), or a configuration of Observatory (JSON; docs/observatory.md). The run directory is created in "
+	"runs/ next to the spec (in ./runs for an installed experiment), or in --out. Its path is the last line of "
+	"standard output.\n\n"
+	"STUDY: a campaign. It is a directory of experiments, all of which are run in sequence, into a directory with "
+	"their run directories, study.json and cells.jsonl (what became of each), and a table of claims (claims.tsv). "
+	"`kblat run --resume CAMPAIGN` continues a campaign that was interrupted, with its original launchers, which "
+	"are "
+	"shown; the directory must belong to you. With --budget 8h, experiments are run in order if they are expected "
+	"to "
+	"end within that time; the others are skipped and listed. An experiment that was started is always "
+	"finished.\n\n"
+	"SPEC --hosts: all pairs of hosts. One experiment is measured between every two of the hosts, in rounds of "
+	"disjoint pairs, and pairs and hosts that stand out are named. In --source and --sink, {host} is the side's "
+	"host; "
+	"{source} and {sink} are the two hosts, also in --set (docs/cluster.md). --resume works as for a campaign.\n\n"
+	"--foreign: another program. COMMAND measures, such as sockperf or cyclictest. It is run --reps times, each "
+	"time "
+	"into a run directory of its own in --out (runs), with the machine's state before and after, and its samples "
+	"are "
+	"imported (docs/import.md). With --base, or two environments, two arms take turns, in the folders base and new "
+	"of "
+	"--out, which kblat compare takes. {file} in a command is a file for its samples. The first run that fails "
+	"ends "
+	"the experiment; its directory has what the program printed.\n\n"
+	"Each side of a point is a process of its own. --source and --sink are commands in front of it: \"ip netns "
+	"exec "
+	"ns0\", \"numactl -m 0\", \"ssh host\". Both sides talk over standard input and output; nothing listens on a "
+	"network "
+	"except the data path under test.\n\n"
+	"Ctrl-C ends the run early and keeps what was measured. SIGUSR1 makes it print its progress. On a terminal "
+	"progress is always shown; elsewhere a line is printed for each point.\n\n"
+	"Exit status: 0 measured and valid; 3 measured, but not valid (with the reasons), or a claim fails, or a host "
+	"or "
+	"pair stands out; 1 a point failed or the run was interrupted; 2 the spec or the command line is wrong; 77 no "
+	"point is possible on this machine.",
     .min_args = 0,
     .max_args = 4096,
 };
@@ -708,23 +725,26 @@ enum status cmd_run(int argc, char **argv, struct err *e)
 	     0},
 	    {"out", CLI_STRING, &o.out, "DIR", "create the run directory in DIR", 0, 0},
 	    SHARED_OPTIONS_FLAGS(o.shared),
-	    {"resume", CLI_STRING, &o.resume, "DIR", "continue this campaign, which must belong to you", 0, 0},
-	    {"budget", CLI_STRING, &o.shared.budget, "TIME",
-	     "of a study, run the experiments that are expected to fit into this time (8h)", 0, 0},
-	    {"hosts", CLI_STRING, &o.hosts, "LIST|FILE",
-	     "measure between all pairs of these hosts: n1,n2 or n[1-64], or a file with one host per line", 0, 0},
-	    {"at-once", CLI_INT, &o.at_once, "N", "with --hosts: maximum number of pairs measured at once (128)", 1,
-	     1024},
-	    {"state", CLI_FLAG, &o.state, NULL, "with --hosts: also capture the state of both hosts of every pair", 0,
-	     0},
 	    {"no-state", CLI_FLAG, &o.no_state, NULL, "do not capture the hosts' states before and after", 0, 0},
 	    {"dry-run", CLI_FLAG, &o.dry_run, NULL,
 	     "print the points with every setting and the expected duration, and do nothing else", 0, 0},
 	    {"quiet", CLI_FLAG, &o.quiet, NULL, "while measuring, print only problems", 0, 0},
 	    {"verbose", CLI_FLAG, &o.verbose, NULL, "print a line for each point and repetition", 0, 0},
-	    FOREIGN_OPTIONS_FLAGS(o.foreign),
 	    VERDICT_OPTIONS_FLAGS(o.verdicts),
 	    {"json", CLI_FLAG, &o.json, NULL, "print JSON instead of a table", 0, 0},
+	    CLI_HEADING("A campaign (STUDY):"),
+	    {"resume", CLI_STRING, &o.resume, "DIR", "continue this campaign, which must belong to you", 0, 0},
+	    {"budget", CLI_STRING, &o.shared.budget, "TIME",
+	     "run the experiments that are expected to fit into this time (8h)", 0, 0},
+	    CLI_HEADING("All pairs of hosts (--hosts):"),
+	    {"hosts", CLI_STRING, &o.hosts, "LIST|FILE",
+	     "measure between all pairs of these hosts: n1,n2 or n[1-64], or a file with one host per line", 0, 0},
+	    {"at-once", CLI_INT, &o.at_once, "N", "maximum number of pairs measured at once (128)", 1, 1024},
+	    {"state", CLI_FLAG, &o.state, NULL, "also capture the state of both hosts of every pair", 0, 0},
+	    CLI_HEADING(
+		"Another program (--foreign; of those above: --out, --reps, --profile-path, --no-state, --dry-run "
+		"and --quiet):"),
+	    FOREIGN_OPTIONS_FLAGS(o.foreign),
 	    {.name = NULL},
 	};
 	bool help;

@@ -57,23 +57,22 @@ struct foreign_options {
 	 "run the COMMAND after --, whose samples have this format (kblat import --list)",                             \
 	 0,                                                                                                            \
 	 0},                                                                                                           \
-	    {"base", CLI_STRING, &(o).base, "COMMAND", "with --foreign: another command, with which it takes turns",   \
-	     0,	     0},                                                                                               \
+	    {"base", CLI_STRING, &(o).base, "COMMAND", "another command, with which it takes turns", 0, 0},            \
 	    {"environment",                                                                                            \
 	     CLI_STRING,                                                                                               \
 	     &(o).environment,                                                                                         \
 	     "PROFILE[,PROFILE]",                                                                                      \
-	     "with --foreign: of kbtune, or none; of two, the first is for the base",                                  \
+	     "of kbtune, or none; of two, the first is for the base",                                                  \
 	     0,                                                                                                        \
 	     0},                                                                                                       \
 	    {"samples",                                                                                                \
 	     CLI_STRING,                                                                                               \
 	     &(o).samples,                                                                                             \
 	     "FILE",                                                                                                   \
-	     "with --foreign: where it writes them ({file} if the command has it, otherwise its standard output)",     \
+	     "where it writes them ({file} if the command has it, otherwise its standard output)",                     \
 	     0,                                                                                                        \
 	     0},                                                                                                       \
-	    {"timeout", CLI_STRING, &(o).timeout, "TIME", "with --foreign: for each run (10min)", 0, 0},               \
+	    {"timeout", CLI_STRING, &(o).timeout, "TIME", "for each run (10min)", 0, 0},                               \
 	    IMPORT_OPTIONS_FLAGS((o).import)
 
 struct foreign_how {

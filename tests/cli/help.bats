@@ -153,6 +153,20 @@ complete_line() {
 	assert_contains "$output" "verbs"
 }
 
+# What is for one form only is below a heading that names it, which is no flag.
+@test "kblat run is four commands: usage, help and page say which one a flag is for" {
+	run "$KBLAT" run --help
+	assert_eq "$(grep -cE '^(Usage:|      ) kblat run ' <<<"$output")" 4
+	for form in "A campaign (STUDY):|resume budget" "All pairs of hosts (--hosts):|hosts at-once state" "Another program (--foreign|foreign base environment samples timeout column unit name limit"; do
+		assert_eq "$(sed -n "/^${form%|*}/,/^$/s/^  --\([a-z-]*\).*/\1/p" <<<"$output" | xargs)" "${form#*|}"
+		assert_eq "$(sed 's/\\-/-/g; s/\\f.//g' "$PAGES/kblat-run.1" | sed -n "/^.SS ${form%|*}/,/^.SH/{/^.SS/{/${form%|*}/!q}; s/^--\([a-z-]*\).*/\1/p}" | xargs)" "${form#*|}"
+	done
+	for wrong in "--=1" "--"; do
+		run "$KBLAT" run "$wrong"
+		[ "$status" -eq 2 ]
+	done
+}
+
 @test "help --json: every subcommand with its flags, for other programs" {
 	run bash -c '"$1" help --json | /usr/bin/python3 -c "
 import json, sys
