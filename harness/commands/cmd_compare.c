@@ -187,6 +187,7 @@ static enum status compare_arms(const struct cli_list *base, const struct cli_li
 
 	rc = rc ?: add_runs_of_arm(&runs, base, ARM_BASE, asked, e) ?: add_runs_of_arm(&runs, with, ARM_WITH, asked, e)
 		?: compare_units(&runs, kind, e) ?: compare_join(&join, &runs, &choice, e);
+	compare_runs_say_passed(&runs);
 	if (!rc)
 		compare_judge_of_runs(&runs, &rule, judge, join.notes);
 	if (!rc)

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "commands/commands.h"
+#include "commands/shared_options.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
@@ -97,13 +98,13 @@ static void steps_free(struct step *steps, size_t count)
 static struct step *judge_steps(const struct compare_runs *all, const struct compare_choice *choice, struct history *h,
 				size_t *count, struct err *e)
 {
-	json_t *kernels = compare_values(all, ARM_BASE, FIELD_KERNEL);
-	struct step *steps = or_abort(calloc(json_array_size(kernels) + 1, sizeof(*steps)));
+	json_t *builds = compare_values(all, ARM_BASE, FIELD_KERNEL);
+	struct step *steps = or_abort(calloc(json_array_size(builds) + 1, sizeof(*steps)));
 	int rc = 0;
 
-	for (*count = 0; *count + 1 < json_array_size(kernels) && !rc;) {
-		const char *from = json_string_value(json_array_get(kernels, *count)),
-			   *to = json_string_value(json_array_get(kernels, *count + 1));
+	for (*count = 0; *count + 1 < json_array_size(builds) && !rc;) {
+		const char *from = json_string_value(json_array_get(builds, *count)),
+			   *to = json_string_value(json_array_get(builds, *count + 1));
 		struct step *s = &steps[(*count)++];
 		char *page;
 
@@ -114,7 +115,7 @@ static struct step *judge_steps(const struct compare_runs *all, const struct com
 			history_add_step(h, from, to, &s->result, page);
 		free(page);
 	}
-	json_decref(kernels);
+	json_decref(builds);
 	return steps;
 }
 
@@ -243,6 +244,7 @@ static enum status history_of_paths(const struct cli_list *paths, const struct a
 	for (size_t i = 0; !rc && i < paths->count; i++)
 		rc = compare_runs_add_indexed(&runs, paths->items[i], ARM_BASE, asked->experiment, e);
 	rc = rc ?: compare_units(&runs, UNIT_AUTO, e) ?: compare_join(&join, &runs, &choice, e);
+	compare_runs_say_passed(&runs);
 	if (!rc)
 		show_history(&join, quantity, &choice, asked, e);
 	compare_join_free(&join);

@@ -12,6 +12,7 @@
 #include "common/or_abort.h"
 #include "common/program.h"
 #include "common/units.h"
+#include "judge/compare/compare_runs.h"
 #include "measure/spec/experiments.h"
 
 /* --- to run a spec --- */
@@ -98,6 +99,15 @@ void shared_options_free(struct shared_options *w)
 	free(w->kept[1]);
 	free(w->profiles);
 	free(w->spec);
+}
+
+void compare_runs_say_passed(const struct compare_runs *runs)
+{
+	char *text = compare_runs_passed_text(runs);
+
+	if (text)
+		fprintf(stderr, "kblat: %s\n", text);
+	free(text);
 }
 
 /* --- verdicts --- */

@@ -56,6 +56,10 @@ int shared_options_find(struct shared_options *w, const char **asked, const char
 
 void shared_options_free(struct shared_options *w);
 
+/* Runs that have not ended, which a folder that is compared may have: say that they are passed over. */
+struct compare_runs;
+void compare_runs_say_passed(const struct compare_runs *runs);
+
 /* --format and --exit of the subcommands that judge: verdicts in the words of test labs. */
 struct verdict_options {
 	const char *name, *exit;

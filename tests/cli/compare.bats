@@ -371,7 +371,16 @@ quiet() {
 	rm new/b-2-2/manifest-sha256.txt
 	refused "not sealed"
 	mv new/b-2-2 new/b-2-2.partial
-	refused "not sealed"
+	run -2 "$KBLAT" compare base --with new/b-2-2.partial
+	assert_contains "$output" "not sealed"
+	"$KBLAT" history new >said 2>err || [ $? -eq 4 ]
+	assert_eq "$(cat err)" "kblat: new/b-2-2.partial: passed over: the run has not ended, or was killed"
+	mv new/b-1-1 new/b-1-1.partial
+	run --separate-stderr "$KBLAT" compare base --with new
+	assert_contains "$stderr" "new/b-1-1.partial (and 1 more): passed over"
+	[[ $status != 2 && -n $output ]]
+	rm -r new
+	boots new prefix=b boots=4 runs=3
 	sed -i 's/"p50": /"p50": 1/' new/b-3-1/summary.json
 	refused "summary.json: it was changed since the run was sealed"
 	sed -i '/state.json/d' new/b-3-1/manifest-sha256.txt

@@ -22,7 +22,7 @@ static bool run_has_file(const char *dir, const char *name)
 	return there;
 }
 
-static bool is_partial(const char *path)
+bool run_is_partial(const char *path)
 {
 	size_t length = strlen(path), end = strlen(PARTIAL);
 
@@ -56,7 +56,7 @@ int run_open(const char *path, struct run *out, struct err *e)
 		return run_refuse(path, e,
 				  "run.json or resolved.json is missing; `kblat report` lists the runs below a folder");
 	}
-	out->sealed = run_has_file(out->path, "manifest-sha256.txt") && !is_partial(out->path);
+	out->sealed = run_has_file(out->path, "manifest-sha256.txt") && !run_is_partial(out->path);
 	record = read_below(out->path, "run.json", DOC_RUN, e);
 	out->record = run_record_from_json(record);
 	out->resolved = record ? read_below(out->path, "resolved.json", DOC_RESOLVED, e) : NULL;

@@ -24,6 +24,9 @@ struct run {
 int run_open(const char *path, struct run *out, struct err *e);
 void run_close(struct run *r);
 
+/* Is it the folder of a run that has not ended, by its name? */
+bool run_is_partial(const char *path);
+
 /* The same for the run `name` inside `dir`, as named by a study's record. `dir` must be an absolute path without links,
  * and `name` a single component that is not a link. */
 int run_open_inside(const char *dir, const char *name, struct run *out, struct err *e);

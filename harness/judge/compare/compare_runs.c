@@ -82,14 +82,21 @@ struct wanted {
 	struct compare_runs *all;
 	enum compare_arm arm;
 	const char *experiment; /* NULL: any */
+	const char *asked;
 };
 
 static int compare_add_run(void *arg, const char *path, struct err *e)
 {
 	const struct wanted *wanted = arg;
 	struct compare_run r = {.arm = wanted->arm};
-	int rc = compare_read_run(path, &r, e);
+	int rc;
 
+	if (run_is_partial(path) && strcmp(path, wanted->asked)) {
+		if (!wanted->all->passed_over++)
+			wanted->all->first_passed = fs_path("%s", path);
+		return 0;
+	}
+	rc = compare_read_run(path, &r, e);
 	if (rc || (wanted->experiment && strcmp(wanted->experiment, compare_run_name(&r)) != 0)) {
 		run_free(&r);
 		return rc;
@@ -100,7 +107,7 @@ static int compare_add_run(void *arg, const char *path, struct err *e)
 int compare_runs_add(struct compare_runs *all, const char *path, enum compare_arm arm, const char *experiment,
 		     struct err *e)
 {
-	struct wanted wanted = {all, arm, experiment};
+	struct wanted wanted = {all, arm, experiment, path};
 	size_t before = all->count;
 	int rc;
 
@@ -112,6 +119,17 @@ int compare_runs_add(struct compare_runs *all, const char *path, enum compare_ar
 			     "it is not a run directory, and there is none%s%s in it", experiment ? " of " : "",
 			     experiment ? experiment : "");
 	return rc;
+}
+
+char *compare_runs_passed_text(const struct compare_runs *all)
+{
+	char more[40] = "";
+
+	if (all->passed_over > 1)
+		snprintf(more, sizeof(more), " (and %zu more)", all->passed_over - 1);
+	return all->passed_over
+		   ? fs_path("%s%s: passed over: the run has not ended, or was killed", all->first_passed, more)
+		   : NULL;
 }
 
 mode_t compare_runs_mode(const struct compare_runs *all)
@@ -134,6 +152,7 @@ void compare_runs_free(struct compare_runs *all)
 {
 	compare_runs_drop(all, 0);
 	free(all->run);
+	free(all->first_passed);
 	*all = (struct compare_runs){0};
 }
 
@@ -202,6 +221,7 @@ static int add_indexed_rows(struct compare_runs *all, struct index *ix, enum com
 	while ((rc = index_sql_next(ix, s, e)) > 0) {
 		struct compare_run r;
 
+		/* The directories tell why, or pass over it. */
 		if (*index_sql_text(s, NOT_COMPARABLE))
 			return -ESTALE;
 		r = indexed_run(ix, s, arm);

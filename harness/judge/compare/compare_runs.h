@@ -33,6 +33,8 @@ struct compare_run {
 struct compare_runs {
 	struct compare_run *run; /* by arm, then by time */
 	size_t count;
+	size_t passed_over; /* that have not ended, or were killed */
+	char *first_passed; /* the path of the first of them */
 	/* set by compare_units() */
 	enum compare_unit_kind kind;
 	/* units of the base are numbered from 0, those of the other arm from units[0] */
@@ -45,7 +47,7 @@ struct compare_runs {
 
 /*
  * Add the runs at `path`: a run directory, or a folder with run directories in it (up to three
- * levels deep). `experiment` (may be NULL): only runs of that name. STATUS_USAGE for a run that is
+ * levels deep, of which those that have not ended are passed over). `experiment` (may be NULL): only runs of that name. STATUS_USAGE for a run that is
  * not sealed, has changed since, has a newer schema, or does not record its boot.
  */
 int compare_runs_add(struct compare_runs *all, const char *path, enum compare_arm arm, const char *experiment,
@@ -54,6 +56,9 @@ int compare_runs_add(struct compare_runs *all, const char *path, enum compare_ar
 /* The same, but uses the index of `path` if it is up to date and has the data; otherwise the directories. */
 int compare_runs_add_indexed(struct compare_runs *all, const char *path, enum compare_arm arm, const char *experiment,
 			     struct err *e);
+
+/* What was passed over, as a sentence, or NULL; the caller frees. */
+char *compare_runs_passed_text(const struct compare_runs *all);
 
 /* The permissions of what is made from them (files/rundir/run_mode.h). */
 mode_t compare_runs_mode(const struct compare_runs *all);
