@@ -157,7 +157,7 @@ BOOTS := 8
 kernel-ab:
 	@common/deps build run guest
 	@$(MAKE) --no-print-directory -j$(CPUS) all
-	@KBLAT=$(BUILD)/kblat tests/vm/kernel-ab --boots '$(BOOTS)' '$(OLD)' '$(NEW)' '$(SPEC)'
+	@$(BUILD)/kblat boots start '$(SPEC)' --loader guest --old '$(OLD)' --new '$(NEW)' --boots '$(BOOTS)' --out $(BUILD)/kernel-ab
 
 # kblat boots in a machine with a disk, GRUB, systemd and two kernels, whose power fails ten times. Takes 15 minutes.
 two-kernels:
@@ -264,6 +264,8 @@ put-kblat:
 	for f in $$(find experiments -name runs -prune -o -type f ! -path "experiments/quickstart/[ar]*" ! -name reference.tar.gz -print); do \
 		install -D -m $$(test -x $$f && echo 755 || echo 644) $$f '$(to)/share/kblat/'$$f || exit 1; done
 	for f in docs/*.md; do install -D -m 644 $$f '$(to)/share/doc/kblat/'$${f#docs/} || exit 1; done
+	for f in guest/*; do install -D -m $$(test -x $$f && echo 755 || echo 644) $$f '$(to)/share/kblat/'$$f || exit 1; done
+	ln -sf ../share/kblat/guest/kblat-guest '$(to)/bin/kblat-guest'
 	$(call put,644,docs/systemd/README.md,share/doc/kblat/kernel-check.md)
 	$(call put,755,docs/systemd/kernel-check,libexec/kblat/kernel-check)
 	$(call put,644,docs/systemd/kblat-kernel-check.timer,$(UNITS)/kblat-kernel-check.timer)

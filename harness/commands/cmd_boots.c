@@ -11,27 +11,38 @@
 const struct cli_command cmd_boots_cli = {
     .name = "boots",
     .synopsis = "start SPEC --old KERNEL --new KERNEL --loader LOADER [--old-entry ENTRY] [--new-entry ENTRY] "
-		"[--boots N] [--runs N] [--settle TIME] [--tries N] [--dry-run] [--out DIR] | start --resume DIR | "
+		"[--boots N] [--runs N] [--settle TIME] [--tries N] [--dry-run] [--out DIR] | start SPEC --kernel "
+		"KERNEL… [--bisect] --loader LOADER … | start --resume DIR | "
 		"status DIR [--json] | stop DIR",
-    .summary = "is the new kernel slower? boots both in turn on this machine, unattended",
-    .details = "`start` REBOOTS THIS MACHINE, again and again: into the old kernel, the new one, the new one, the "
-	       "old one, and so on. In each boot it waits until the machine has settled, and runs SPEC. It compares "
-	       "after half, three quarters and all of the boots, as kblat compare --planned does, and ends as soon "
-	       "as there is an answer: in DIR, as a page, and in the journal. --dry-run says how long it takes, and "
-	       "does nothing else.\n\nThe boot loader is asked for one boot at a time; the entry that is booted by "
-	       "default stays as it is. After each boot, the unit kblat-boots@DIR goes on. It may lose its power at "
-	       "any time: a boot that was not measured to its end is repeated. A kernel that does not come up is "
-	       "said, and tried again (--tries). At the end nothing is left in the boot loader, the unit is "
-	       "disabled, and the machine is rebooted into its default kernel.\n\nKERNEL is what `uname -r` prints; "
-	       "another one that is running is not measured. LOADER is grub (grub-reboot), bootctl (set-oneshot), "
-	       "kexec (/boot/vmlinuz-ENTRY), or the path of a program, which is called as `PROGRAM set ENTRY`, "
-	       "`clear`, `pending` (status 0: an entry is set, 1: none), `reboot`, `settled` (0: it has), and "
-	       "`enable`, `disable`, `stop`, each followed by UNIT DIR. ENTRY is what the boot loader calls the "
-	       "kernel: with grub an ID or a title, otherwise found in grub.cfg; with bootctl a file of "
-	       "loader/entries, likewise; else KERNEL.\n\n`status` says what has been done and what the rest will "
-	       "take; `stop` ends it and puts the machine back. docs/kernel-upgrade.md has examples.\n\nExit "
-	       "status: 0 not slower, or a boot was asked for; 3 slower; 4 undecided; 1 it failed or was "
-	       "interrupted; 2 wrong usage or bad input; 77 not possible on this machine.",
+    .summary = "is the new kernel slower? boots both in turn, on this machine or in a guest, unattended",
+    .details =
+	"`start` REBOOTS THIS MACHINE, again and again: into the old kernel, the new one, the new one, the "
+	"old one, and so on. In each boot it waits until the machine has settled, and runs SPEC. It compares "
+	"after half, three quarters and all of the boots, as kblat compare --planned does, and ends as soon "
+	"as there is an answer: in DIR, as a page, and in the journal. --dry-run says how long it takes, and "
+	"does nothing else.\n\nThe boot loader is asked for one boot at a time; the entry that is booted by "
+	"default stays as it is. After each boot, the unit kblat-boots@DIR goes on. It may lose its power at "
+	"any time: a boot that was not measured to its end is repeated. A kernel that does not come up is "
+	"said, and tried again (--tries). At the end nothing is left in the boot loader, the unit is "
+	"disabled, and the machine is rebooted into its default kernel.\n\nKERNEL is what `uname -r` prints; "
+	"another one that is running is not measured. LOADER is grub (grub-reboot), bootctl (set-oneshot), "
+	"kexec (/boot/vmlinuz-ENTRY), or the path of a program, which is called as `PROGRAM set ENTRY`, "
+	"`clear`, `pending` (status 0: an entry is set, 1: none), `reboot`, `settled` (0: it has), and "
+	"`enable`, `disable`, `stop`, each followed by UNIT DIR. ENTRY is what the boot loader calls the "
+	"kernel: with grub an ID or a title, otherwise found in grub.cfg; with bootctl a file of "
+	"loader/entries, likewise; else KERNEL.\n\nWith --loader guest nothing is rebooted: each boot is one of "
+	"kblat-guest, a virtual machine with this machine's files, and KERNEL is the version of one of Debian's, the "
+	"file of a package, or IMAGE:MODULES of any kernel. It waits for all boots; if it is ended, start --resume "
+	"goes on. How busy other programs keep this machine is said if it matters. Latencies in the guest are not "
+	"those of a device: confirm differences on a real machine.\n\nWith several --kernel, from old to new, all are "
+	"booted "
+	"one after the other, again and again, and kblat history --bundle compares each with the one before. With "
+	"--bisect, too, it looks for the first one that is slower than the oldest: the newest is compared with the "
+	"oldest, then the middle one, and so on; a wrong kernel is named in at most 5 % of cases.\n\n`status` says "
+	"what has been done and what the rest will take; `stop` ends it and puts the machine back. "
+	"docs/kernel-upgrade.md has examples.\n\nExit "
+	"status: 0 not slower, or a boot was asked for, or a series; 3 slower; 4 undecided; 1 it failed or was "
+	"interrupted; 2 wrong usage or bad input; 77 not possible on this machine.",
     .min_args = 1,
     .max_args = 2,
 };
@@ -108,24 +119,54 @@ static enum status boots_act(struct boots_shell *b, const struct cli_list *args,
 static void boots_shell_free(struct boots_shell *b)
 {
 	shared_options_free(&b->shared);
+	cli_list_free(&b->own.kernels);
 	cli_list_free(&b->own.quantities);
 	cli_list_free(&b->own.margins);
 	cli_list_free(&b->own.judge);
 }
+
+/* clang-format off */
+#define GUEST_FLAGS(o) \
+	{"old-append", CLI_STRING, &o->pair[ARM_BASE][PAIR_APPEND], "WORDS", \
+	 "guest: add WORDS to the old kernel's command line", 0, 0}, \
+	{"new-append", CLI_STRING, &o->pair[ARM_WITH][PAIR_APPEND], "WORDS", "guest: the same for the new kernel", 0, 0}, \
+	{"old-beside", CLI_STRING, &o->pair[ARM_BASE][PAIR_BESIDE], "CMD", \
+	 "guest: a shell command to run during the measurement, in each boot of the old kernel", 0, 0}, \
+	{"new-beside", CLI_STRING, &o->pair[ARM_WITH][PAIR_BESIDE], "CMD", "guest: the same for the new kernel", 0, 0}, \
+	{"count-time", CLI_FLAG, &o->count_time, NULL, \
+	 "guest: its time is the number of executed instructions, so medians are reproducible to 0.1 % however " \
+	 "busy this machine is; additional code in the kernel shows, effects of caches or waiting do not; for endpoints that sleep " \
+	 "(`poll: event`) " \
+	 "on its single CPU", \
+	 0, 0}, \
+	{"cpus", CLI_STRING, &o->guest[GUEST_CPUS], "N", "guest: as for kblat-guest", 0, 0}, \
+	{"nodes", CLI_STRING, &o->guest[GUEST_NODES], "N", "guest: likewise", 0, 0}, \
+	{"memory", CLI_STRING, &o->guest[GUEST_MEMORY], "SIZE", "guest: likewise", 0, 0}, \
+	{"timeout", CLI_STRING, &o->guest[GUEST_TIMEOUT], "SECONDS", "guest: likewise, of each boot", 0, 0}, \
+	{"no-rdma", CLI_FLAG, &o->no_rdma, NULL, "guest: likewise", 0, 0}
+/* clang-format on */
 
 enum status cmd_boots(int argc, char **argv, struct err *e)
 {
 	struct boots_shell b = {.request = {.argc = argc, .argv = argv}};
 	struct boots_options *o = &b.own;
 	const struct cli_flag flags[] = {
-	    {"old", CLI_STRING, &o->kernel[ARM_BASE], "KERNEL", "the old kernel, as `uname -r` prints it", 0, 0},
-	    {"new", CLI_STRING, &o->kernel[ARM_WITH], "KERNEL", "the new kernel", 0, 0},
-	    {"old-entry", CLI_STRING, &o->entry[ARM_BASE], "ENTRY", "what the boot loader calls the old kernel", 0, 0},
-	    {"new-entry", CLI_STRING, &o->entry[ARM_WITH], "ENTRY", "what the boot loader calls the new kernel", 0, 0},
+	    {"old", CLI_STRING, &o->pair[ARM_BASE][PAIR_KERNEL], "KERNEL", "the old kernel, as `uname -r` prints it", 0,
+	     0},
+	    {"new", CLI_STRING, &o->pair[ARM_WITH][PAIR_KERNEL], "KERNEL", "the new kernel", 0, 0},
+	    {"old-entry", CLI_STRING, &o->pair[ARM_BASE][PAIR_ENTRY], "ENTRY",
+	     "what the boot loader calls the old kernel", 0, 0},
+	    {"new-entry", CLI_STRING, &o->pair[ARM_WITH][PAIR_ENTRY], "ENTRY",
+	     "what the boot loader calls the new kernel", 0, 0},
+	    {"kernel", CLI_LIST, &o->kernels, "KERNEL", "each of several, from old to new, instead of --old and --new",
+	     0, 0},
+	    {"bisect", CLI_FLAG, &o->bisect, NULL,
+	     "which of them is the first that is slower? (by p50, unless --quantity names others)", 0, 0},
 	    {"loader", CLI_STRING, &o->loader, "LOADER", LOADER_NAMES, 0, 0},
-	    {"boots", CLI_INT, &o->boots, "N", "maximum number of boots of each kernel (8); a verdict needs 4", 1,
-	     BOOTS_MOST_EACH},
-	    {"runs", CLI_INT, &o->runs, "N", "runs of SPEC in each boot (3)", 1, BOOTS_MOST_EACH},
+	    {"boots", CLI_INT, &o->boots, "N",
+	     "maximum number of boots of each kernel (8; of a series 4); a verdict needs 4", 1, BOOTS_MOST_EACH},
+	    {"runs", CLI_INT, &o->runs, "N", "runs of SPEC in each boot (3; of a series 1)", 1, BOOTS_MOST_EACH},
+	    GUEST_FLAGS(o),
 	    {"settle", CLI_STRING, &o->settle, "TIME",
 	     "measure at the earliest so long after a boot (2min), and, at most ten minutes later, when systemd has "
 	     "finished booting and the load is below 0.5 a CPU; 0s: at once",

@@ -1,6 +1,6 @@
 /*
  * Counts how often a bisection names a wrong kernel: compare_bisect [BISECTIONS] (default: 60). Of 8
- * kernels, all from a certain one on are slower; they are compared like tests/vm/kernel-ab --bisect
+ * kernels, all from a certain one on are slower; they are compared like kblat boots --bisect
  * does. Prints the table of docs/compare.md. The exit status is 1 if a wrong one is named
  * significantly (95 %) more often than in 5 % of cases.
  */

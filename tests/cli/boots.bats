@@ -390,7 +390,7 @@ disarmed() {
 	run -2 "$KBLAT" boots start "${options[@]}" "${loader[@]}" --quantity p50 --judge p99
 	assert_contains "$output" "--judge: p99 is not compared; name it with --quantity, too"
 	run -2 "$KBLAT" boots start "${options[@]}" --loader lilo
-	assert_contains "$output" "must be one of grub, bootctl, kexec, or the path of a program, not 'lilo'"
+	assert_contains "$output" "must be one of grub, bootctl, kexec, guest, or the path of a program, not 'lilo'"
 	run -1 "$KBLAT" boots start "${options[@]}" --loader /none
 	assert_contains "$output" "no such file"
 	run -2 "$KBLAT" boots start "${options[@]}" --loader kexec
@@ -419,4 +419,19 @@ disarmed() {
 		mv saved "$dir/study.json"
 	done
 	run -0 "$KBLAT" boots status "$dir" --json
+	# As 1.0.0 wrote it.
+	/usr/bin/python3 - "$dir/study.json" <<-'PY'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		p = d["plan"]
+		for arm in p["arms"]:
+		    del arm["append"], arm["beside"]
+		for key in "first", "low", "high", "with":
+		    del p["at"][key]
+		del p["way"], p["guest"]
+		json.dump(d, open(sys.argv[1], "w"))
+	PY
+	run -0 "$KBLAT" boots status "$dir"
+	assert_contains "$output" "old: 6.1.0-old (entry 'old'), new: 6.1.0-new (entry 'new'), by"
+	run -0 on "$KBLAT" boots start --resume "$dir"
 }

@@ -141,10 +141,10 @@ NEEDS = {
         "tests/vm/guest --no-rdma --cpus 3 --nodes 1 -- sh -c 'tests/vm/hold-events; tests/bench/explain-truth build/kblat --quiet --messages 400000'",
         "tests/vm/siw && tests/vm/guest -- bats tests/vm/siw.bats",
         "tests/vm/pair --env KBLAT=$PWD/build/kblat -- bats tests/vm/links.bats",
-        "tests/vm/kernel-ab --count-time --boots 4 --runs 1 6.1.0-47-amd64 6.1.0-56-amd64 experiments/quickstart -- "
+        "kblat boots start quickstart --loader guest --old 6.1.0-47-amd64 --new 6.1.0-56-amd64 --count-time --boots 4 --runs 1 "
         "--only transport=shmem --set poll=event --set source_cpu=0 --set sink_cpu=0",
-        "tests/vm/kernel-series --count-time 6.1.0-47-amd64 6.1.0-50-amd64 6.1.0-56-amd64 6.1.0-56-rt-amd64 experiments/quickstart -- "
-        "--only transport=shmem --set poll=event --set source_cpu=0 --set sink_cpu=0",
+        "kblat boots start quickstart --loader guest --kernel 6.1.0-47-amd64 --kernel 6.1.0-50-amd64 --kernel 6.1.0-56-amd64 "
+        "--kernel 6.1.0-56-rt-amd64 --count-time --out series --only transport=shmem --set poll=event --set source_cpu=0 --set sink_cpu=0",
         "tests/vm/guest --in-memory --timeout 3600 --out runs -- build/kblat reproduce FILE --run --out runs/again", "make reproduce-thesis",
         "build/kblat run experiments/ramcloud --quick --out runs", "tests/consumers", "build/bench/compare_rates 400", "build/bench/compare_looks 200", "build/bench/compare_bisect 100",
     ],
@@ -153,7 +153,7 @@ NEEDS = {
     ],
 }
 
-PROGRAMS = r"(build/|tests/|experiments/)?(kblat|kbtune|make|ssh|sqlite3|apt|dpkg-\w+|tests/\S+|experiments/\S+|build/bench/\S+)"
+PROGRAMS = r"(build/|tests/|experiments/|guest/)?(kblat-guest|kblat|kbtune|make|ssh|sqlite3|apt|dpkg-\w+|tests/\S+|experiments/\S+|build/bench/\S+)"
 COMMAND = re.compile(rf"    (?:[$#] )?((?:sudo )?{PROGRAMS}(?: .*)?)$")
 FORM = re.compile(r"\[|…|\b(SPEC|RUN|DIR|OUT|PROFILE|KERNEL|BASE|OLD|A B)\b|\{host\}|<")
 
@@ -208,7 +208,7 @@ class Checker:
                 if re.fullmatch(r"[\w-]+(=.*)?", word) and not re.search(wanted, self.makefile, re.M):
                     return f"the Makefile has no {word}"
             return None
-        if words[0].startswith(("tests/", "experiments/")):
+        if words[0].startswith(("tests/", "experiments/", "guest/")):
             path = os.path.join(self.root, words[0])
             if not os.access(path, os.X_OK):
                 return f"there is no {words[0]}"

@@ -40,6 +40,14 @@ install_to() {
 	ls "$made"/derived/figures/*.svg
 	find "$at" -printf '%P %s %T@\n' | sort | diff before -
 
+	# So does the guest, with what it needs.
+	run env PATH=/usr/bin:/bin KBLAT_VM_DIR="$T/kernels" "$at/bin/kblat-guest" --prepare --kernel ../x
+	assert_contains "$output" "prepare: '../x' is not a kernel version"
+	[ "$status" -eq 2 ] || [ "$status" -eq 77 ]
+	run env PATH=/usr/bin:/bin KBLAT_VM_DIR="$T/kernels" "$at/bin/kblat" boots start quickstart --loader guest --old x.y --new v2
+	assert_contains "$output" "x.y: it cannot be made ready for the guest"
+	diff -r "$ROOT/guest" "$at/share/kblat/guest"
+
 	# kbtune in the same folder is used, with the installed profiles.
 	run env PATH=/usr/bin:/bin "$at/bin/kblat" run quickstart --only transport=shmem --set environment=baselin
 	[ "$status" -eq 2 ]

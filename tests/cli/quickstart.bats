@@ -75,7 +75,7 @@ quick_run() {
 
 @test "an ordinary user, whose PATH has no sbin, finds what the guest needs" {
 	[ -x /usr/sbin/depmod ] || skip "there is no /usr/sbin/depmod here"
-	run env PATH=/usr/bin:/bin bash -c 'source "$1"; need depmod kmod' sh "$ROOT/tests/vm/lib.bash"
+	run env PATH=/usr/bin:/bin bash -c 'source "$1"; need depmod kmod' sh "$ROOT/guest/lib.bash"
 	echo "$output"
 	[ "$status" -eq 0 ]
 }
@@ -92,7 +92,7 @@ quick_run() {
 }
 
 @test "where no package has it, the guest's kernel is the newest installed one that has rdma_rxe" {
-	sed -n '/^installed_kernel()/,/^}/p' "$ROOT/tests/vm/prepare" >installed
+	sed -n '/^installed_kernel()/,/^}/p' "$ROOT/guest/prepare" >installed
 	grep -q rdma_rxe installed
 	for version in 6.9.12 6.12.3 6.13.1; do
 		mkdir -p "lib/modules/$version/kernel/drivers/infiniband/sw/rxe"

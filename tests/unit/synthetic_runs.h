@@ -226,7 +226,7 @@ static inline struct synthetic_verdict synthetic_compare(const struct synthetic 
 	return v;
 }
 
-/* Looks at boots as they come, as tests/vm/kernel-ab does, until one decides; `boots`: of an arm, by then. */
+/* Looks at boots as they come, as kblat boots does, until one decides; `boots`: of an arm, by then. */
 static inline struct synthetic_verdict synthetic_sequence(const struct synthetic *s, const struct compare_rule *asked,
 							  size_t *boots)
 {

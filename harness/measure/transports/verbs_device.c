@@ -20,7 +20,7 @@
 /* struct ibv_global_route has one byte for it, while tables may be longer (that of Soft-RoCE has 1024 entries). */
 #define GID_INDEX_MAX 255
 #define NO_DEVICE                                                                                                      \
-	"no RDMA device on this machine; in kblat's source, `tests/vm/guest -- COMMAND` runs a command in a guest "    \
+	"no RDMA device on this machine; `kblat-guest -- COMMAND` runs a command in a guest "                          \
 	"that has a Soft-RoCE device"
 
 /* Every port of every device. */

@@ -9,7 +9,10 @@
  * The directory also has
  *
  *     runs/old, runs/new     run directories
- *     comparison/            the page of the answer
+ *     comparison/            the page of the answer; of a search comparison-2, too, and so on
+ *     site/                  that of a series, whose runs are in runs/KERNEL
+ *
+ * In a guest (boots_guest.h) all of it is one process, which begins each boot and waits for its end.
  */
 #include "study/boots/boots.h"
 
@@ -25,6 +28,7 @@
 #include "common/guard.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "common/spawn.h"
 #include "common/sysroot.h"
 #include "common/text.h"
 #include "common/trust.h"
@@ -32,6 +36,7 @@
 #include "measure/run/host_state.h"
 #include "report/verdict_format.h"
 #include "study/boots/boots_claim.h"
+#include "study/boots/boots_guest.h"
 #include "study/boots/boots_plan.h"
 #include "study/kinds.h"
 #include "study/runner.h"
@@ -42,7 +47,7 @@
 #define SETTLE_MORE_S 600	    /* waited at most for what is not the time since boot */
 #define LOAD_MOST     0.5	    /* of each CPU, over a minute */
 #define STOP_TRIES    100	    /* tenths of a second for a running one to end */
-#define PAGE	      "comparison"
+#define SITE	      "site"
 
 static struct loader loader_of(const struct study *s)
 {
@@ -149,7 +154,7 @@ static int repeat_boot(struct study *s, const char *why, struct err *e)
 static int come_up(struct study *s, const char *kernel, const char *boot, struct err *e)
 {
 	struct boots_plan *p = boots_plan_of(s);
-	const char *wanted = p->arm[boots_arm_of(p->at.boot)].kernel;
+	const char *wanted = p->arm[boots_arm_of(p, p->at.boot)].kernel;
 	char *why;
 	int rc;
 
@@ -161,7 +166,7 @@ static int come_up(struct study *s, const char *kernel, const char *boot, struct
 	}
 	why = strcmp(kernel, p->home)
 		  ? fs_path("%s was asked for, but %s is running: is '%s' its entry?", wanted, kernel,
-			    p->arm[boots_arm_of(p->at.boot)].entry)
+			    p->arm[boots_arm_of(p, p->at.boot)].entry)
 		  : fs_path("%s did not come up: the default, %s, is running; it has failed to boot, "
 			    "or the machine was switched off meanwhile",
 			    wanted, kernel);
@@ -217,6 +222,12 @@ static bool is_taken_back(const struct loader *l)
 	       (runner_is_interrupted_by_user() || loader_ask(l, LOADER_GOES_DOWN, &own) != 1);
 }
 
+static void say_boot(const struct boots_plan *p)
+{
+	fprintf(stderr, "kblat: boot %zu of at most %zu: %s\n", p->at.boot + 1, boots_all(p),
+		p->arm[boots_arm_of(p, p->at.boot)].kernel);
+}
+
 static int ask_for(struct study *s, size_t boot, struct err *e)
 {
 	struct boots_plan *p = boots_plan_of(s);
@@ -230,9 +241,8 @@ static int ask_for(struct study *s, size_t boot, struct err *e)
 	set_id(&p->at.here, NULL);
 	p->at.boot = boot;
 	p->at.asked_s = now_s();
-	fprintf(stderr, "kblat: boot %zu of at most %zu: %s\n", boot + 1, BOOTS_KERNELS * p->boots,
-		p->arm[boots_arm_of(boot)].kernel);
-	rc = boots_save(s, e) ?: loader_do(&l, LOADER_SET, p->arm[boots_arm_of(boot)].entry, e);
+	say_boot(p);
+	rc = boots_save(s, e) ?: loader_do(&l, LOADER_SET, p->arm[boots_arm_of(p, boot)].entry, e);
 	if (rc || runner_is_interrupted())
 		return rc;
 	rc = loader_do(&l, LOADER_REBOOT, NULL, e);
@@ -347,6 +357,36 @@ static int measure_here(struct study *s, struct err *e)
 	return boots_save(s, e);
 }
 
+/* --- in a guest --- */
+
+/* A whole boot, or nothing of it. */
+static int boot_guest(struct study *s, size_t boot, struct err *e)
+{
+	struct boots_plan *p = boots_plan_of(s);
+	const double began_s = now_s();
+	double others_percent;
+	int status;
+
+	put_boot_away(s, boot);
+	p->at.boot = boot;
+	say_boot(p);
+	status = boots_check_room(s, e) ?: guest_boot(s, boot, &others_percent, e);
+	if (status < 0 || runner_is_interrupted())
+		return status < 0 ? status : 0;
+	if (status == GUEST_HUNG)
+		return fail_try(s, "the guest hung", e);
+	if (status)
+		return err_set(e, -ECHILD, status == STATUS_IMPOSSIBLE ? STATUS_IMPOSSIBLE : STATUS_FAILED, s->path,
+			       NULL,
+			       "boot %zu, %s: kblat or the guest ended with status %d; what was measured before is "
+			       "kept, and `kblat boots start --resume %s` goes on",
+			       boot + 1, p->arm[boots_arm_of(p, boot)].kernel, status, s->path);
+	p->at.failed = 0;
+	boots_plan_note(s, BOOTS_MEASURED, fmax(0, now_s() - began_s), "");
+	p->event[p->events - 1].others_percent = others_percent;
+	return boots_save(s, e);
+}
+
 /* --- until it is decided --- */
 
 /* 1: there is an answer; 0: there is none yet; or a negative errno and `e`. */
@@ -355,9 +395,9 @@ static int boots_look(const struct study *s, size_t done, struct err *e)
 	struct comparison c;
 	int rc;
 
-	if (done % 2 || done < BOOTS_KERNELS * BOOTS_PER_LOOK)
+	if (boots_plan_of(s)->way == BOOTS_SERIES || done % 2 || done < ARMS * BOOTS_PER_LOOK)
 		return 0;
-	rc = boots_compare(s, NULL, &c, e);
+	rc = boots_compare(s, false, &c, e);
 	if (rc)
 		return rc;
 	rc = c.verdict != OUTCOME_UNDECIDED;
@@ -365,12 +405,13 @@ static int boots_look(const struct study *s, size_t done, struct err *e)
 	return rc;
 }
 
-static int skip_rest(struct study *s, struct err *e)
+/* Before the boot `end`. */
+static int skip_rest(struct study *s, size_t end, struct err *e)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < s->count && !rc; i++) {
-		if (!cell_is_left(&s->cell[i]))
+		if (s->cell[i].block >= end || !cell_is_left(&s->cell[i]))
 			continue;
 		cell_set_state(&s->cell[i], CELL_SKIPPED, "decided before");
 		rc = study_record_cell(s, i, e);
@@ -378,24 +419,74 @@ static int skip_rest(struct study *s, struct err *e)
 	return rc;
 }
 
+/* The kernels of which the first that is slower may be one. The caller frees. */
+static char *among(const struct boots_plan *p, const char *what)
+{
+	char *text = fs_path("%s", what);
+
+	for (size_t i = p->at.low + 1; i <= p->at.high; i++) {
+		char *longer = fs_path("%s %s", text, p->arm[i].kernel);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+/* A comparison of a search has ended. 1: another one follows, 0: none does; or a negative errno and `e`. */
+static int search_on(struct study *s, struct err *e)
+{
+	struct boots_plan *p = boots_plan_of(s);
+	const size_t end = p->at.first + boots_each(p);
+	struct comparison c;
+	double least = 0;
+	char *text;
+	int rc = boots_compare(s, true, &c, e);
+
+	if (rc)
+		return rc;
+	if (c.verdict != OUTCOME_UNDECIDED)
+		*(c.verdict == OUTCOME_REGRESSION ? &p->at.high : &p->at.low) = p->at.with;
+	for (size_t i = 0; i < c.point_count; i++)
+		for (size_t k = 0; k < c.points[i].quantity_count; k++)
+			least = fmax(least, c.points[i].quantities[k].low.percent);
+	rc = c.verdict != OUTCOME_UNDECIDED && p->at.high > p->at.low + 1;
+	comparison_free(&c);
+	if (!rc)
+		return 0;
+	/* At least the lower end of the slowdown must be found again: what is less is harmless. */
+	if (!p->at.first)
+		words_add(&p->margins, fs_path("%.6g", fmin(least, 100)));
+	rc = skip_rest(s, end, e);
+	p->at.first = end;
+	p->at.with = (p->at.low + p->at.high) / 2;
+	text = among(p, "kblat: the first that is slower is among");
+	fprintf(stderr, "%s\n", text);
+	free(text);
+	return rc ?: boots_save(s, e) ?: 1;
+}
+
 /* Each turn makes a boot complete, ends the study, or hands over to the next boot. */
 static int boots_work_on(struct study *s, struct err *e)
 {
 	struct boots_plan *p = boots_plan_of(s);
-	const size_t all = BOOTS_KERNELS * p->boots;
 
 	while (!runner_is_interrupted()) {
-		const size_t done = boots_done(s);
+		const size_t done = boots_done(s), boot = p->at.first + done;
 		const int decided = boots_look(s, done, e);
 		int rc;
 
 		if (decided < 0)
 			return decided;
-		if (decided || done == all)
-			return skip_rest(s, e);
-		if (!is_this_boot(p->at.here) || p->at.boot != done)
-			return ask_for(s, done, e);
-		rc = measure_here(s, e);
+		if (decided || done == boots_each(p)) {
+			rc = p->way == BOOTS_BISECT ? search_on(s, e) : 0;
+			if (rc <= 0)
+				return rc ?: skip_rest(s, boots_all(p), e);
+			continue;
+		}
+		if (!p->in_guest && (!is_this_boot(p->at.here) || p->at.boot != boot))
+			return ask_for(s, boot, e);
+		rc = p->in_guest ? boot_guest(s, boot, e) : measure_here(s, e);
 		if (rc)
 			return rc;
 	}
@@ -404,7 +495,7 @@ static int boots_work_on(struct study *s, struct err *e)
 
 static int measure_boots(struct study *s, struct err *e)
 {
-	return arrive(s, e) ?: boots_work_on(s, e);
+	return (boots_plan_of(s)->in_guest ? 0 : arrive(s, e)) ?: boots_work_on(s, e);
 }
 
 /* --- the end --- */
@@ -474,7 +565,7 @@ static void leave_ended(struct study *s)
 	struct err own = ERR_INIT;
 	int rc = boots_disarm(s, &own);
 
-	if (!rc && strcmp(boots_running_kernel(kernel), boots_plan_of(s)->home) != 0) {
+	if (!rc && !boots_plan_of(s)->in_guest && strcmp(boots_running_kernel(kernel), boots_plan_of(s)->home) != 0) {
 		fprintf(stderr, "kblat: it has ended; rebooting into the default kernel, %s\n", boots_plan_of(s)->home);
 		rc = loader_do(&l, LOADER_REBOOT, NULL, &own);
 	}
@@ -491,6 +582,55 @@ static void leave_boots(struct study *s)
 	guard_dismiss(&boots_plan_of(s)->guard);
 }
 
+/* Each kernel of a series compared with the one before: a folder to publish, and the table on `out`. 0, or a negative errno
+ * and `e`. */
+static int make_site(const struct study *s, int out, struct err *e)
+{
+	char *site = fs_path("%s/" SITE, s->path);
+	const char *const first[] = {"kblat", "history", "--bundle", site, "--json"};
+	struct words w = {NULL, 0};
+	int rc = fs_remove_tree(site, e);
+
+	words_copy(&w, first, s->request && s->request->json ? 5 : 4);
+	for (size_t i = 0; i < s->count; i++)
+		if (s->cell[i].state == CELL_COMPLETED)
+			words_add(&w, fs_path("%s/%s", s->path, s->cell[i].run));
+	fflush(NULL);
+	if (!rc) {
+		const pid_t pid = spawn_program(&(struct spawn){.words = (const char *const *)w.word,
+								.program = "/proc/self/exe",
+								.in = -1,
+								.out = out,
+								.err = STDERR_FILENO});
+
+		rc = pid < 0 ? err_sys(e, pid, "kblat history", "start it") : spawn_await(pid);
+		if (rc > 0)
+			rc = err_set(e, -ECHILD, STATUS_FAILED, "kblat history", NULL, "ended with status %d", rc);
+	}
+	words_free(&w);
+	free(site);
+	return rc;
+}
+
+/* The answer of a search takes the place of that of its last comparison. */
+static void conclude_search(const struct boots_plan *p, struct comparison *c)
+{
+	const char *high = p->arm[p->at.high].kernel, *low = p->arm[p->at.low].kernel;
+
+	free(c->answer);
+	if (p->at.low == p->at.high)
+		c->answer = fs_path("%s is not slower than %s: there is nothing to find", high, p->arm->kernel);
+	else if (c->verdict != OUTCOME_UNDECIDED)
+		c->answer = fs_path("the first that is slower: %s; %s is not", high, low);
+	else if (p->at.first)
+		c->answer = among(p, "the first that is slower is one of");
+	else
+		c->answer =
+		    fs_path("it is not known whether %s is slower than %s: use more boots (--boots)", high, low);
+	if (c->verdict == OUTCOME_NONE && p->at.low < p->at.high)
+		c->verdict = OUTCOME_REGRESSION;
+}
+
 static void print_boots_answer(const struct study *s, const struct comparison *c)
 {
 	if (s->request->format)
@@ -503,17 +643,22 @@ static void print_boots_answer(const struct study *s, const struct comparison *c
 
 static enum status judge_boots(struct study *s, struct err *e)
 {
-	char *page = fs_path("%s/" PAGE, s->path);
+	const struct boots_plan *p = boots_plan_of(s);
 	struct comparison c;
 	enum status status = STATUS_FAILED;
 
-	if (!runner_is_interrupted() && !boots_compare(s, page, &c, e)) {
+	if (runner_is_interrupted())
+		return status;
+	if (p->way == BOOTS_SERIES)
+		return make_site(s, STDOUT_FILENO, e) ? status : STATUS_OK;
+	if (!boots_compare(s, true, &c, e)) {
+		if (p->way == BOOTS_BISECT)
+			conclude_search(p, &c);
 		status = compare_verdict_status(c.verdict);
-		study_set_answer(s, boots_answer_to_json(&c, PAGE "/report.html"));
+		study_set_answer(s, boots_answer_to_json(s, &c));
 		print_boots_answer(s, &c);
 		comparison_free(&c);
 	}
-	free(page);
 	return status;
 }
 
@@ -528,24 +673,29 @@ static void print_so_far(const struct study *s)
 	struct comparison c;
 	struct err own = ERR_INIT;
 
-	if (boots_done(s) < BOOTS_KERNELS)
+	if (boots_plan_of(s)->way == BOOTS_SERIES || boots_done(s) < ARMS)
 		return;
-	if (boots_compare(s, NULL, &c, &own)) {
+	if (boots_compare(s, false, &c, &own)) {
 		say_if(-EINVAL, &own);
 		return;
 	}
+	if (boots_plan_of(s)->way == BOOTS_BISECT && boots_has_ended(s))
+		conclude_search(boots_plan_of(s), &c);
 	printf("%s: %s\n", boots_has_ended(s) ? "answer" : "so far", text_shown(c.answer));
 	comparison_free(&c);
 }
 
 static int report_boots(struct study *s, char **html, struct err *e)
 {
-	char *page = fs_path("%s/" PAGE, s->path);
+	char *page = boots_page(s);
 	struct comparison c;
-	const int rc = boots_compare(s, page, &c, e);
+	int rc;
 
-	if (!rc) {
-		*html = fs_path("%s/report.html", page);
+	if (boots_plan_of(s)->way == BOOTS_SERIES) {
+		rc = make_site(s, -1, e);
+		*html = rc ? NULL : fs_path("%s/" SITE "/index.html", s->path);
+	} else if (!(rc = boots_compare(s, true, &c, e))) {
+		*html = fs_path("%s/%s/report.html", s->path, page);
 		comparison_free(&c);
 	}
 	free(page);
@@ -556,9 +706,14 @@ static int report_boots(struct study *s, char **html, struct err *e)
 
 static bool has_boots_options(const struct boots_options *o)
 {
-	return o->kernel[ARM_BASE] || o->kernel[ARM_WITH] || o->entry[ARM_BASE] || o->entry[ARM_WITH] || o->loader ||
-	       o->settle || o->metric || o->boots || o->runs || o->tries || o->quantities.count || o->margins.count ||
-	       o->judge.count;
+	bool any = o->kernels.count || o->bisect || o->no_rdma || o->count_time;
+
+	for (size_t i = 0; i < PAIR_OPTIONS; i++)
+		any |= o->pair[ARM_BASE][i] || o->pair[ARM_WITH][i];
+	for (size_t i = 0; i < GUEST_OPTIONS; i++)
+		any |= o->guest[i] != NULL;
+	return any || o->loader || o->settle || o->metric || o->boots || o->runs || o->tries || o->quantities.count ||
+	       o->margins.count || o->judge.count;
 }
 
 /* What somebody else has asked the boot loader for is not overwritten. */
@@ -571,16 +726,26 @@ static int check_nothing_set(const struct loader *l, struct err *e)
 				      "an entry of the next boot is set already; clear it, or reboot, first");
 }
 
+static void show_brought(const char *meaning, const char *text)
+{
+	if (!text)
+		return;
+	fprintf(stderr, "kblat: %s '", meaning);
+	text_print(text, stderr);
+	fputs("'\n", stderr);
+}
+
 /* Nobody else could have written it, but a directory may be forgotten, or be another one. */
 static void show_loader(const struct boots_plan *p)
 {
-	const char *const texts[] = {p->loader, p->arm[ARM_BASE].entry, p->arm[ARM_WITH].entry};
-
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		fputs(i ? "kblat: it is asked for '" : "kblat: the next boot is chosen by '", stderr);
-		text_print(texts[i], stderr);
-		fputs("'\n", stderr);
+	show_brought("the next boot is chosen by", p->loader);
+	for (size_t i = 0; i < p->arms; i++) {
+		show_brought("it is asked for", p->arm[i].entry);
+		show_brought("its command line has", p->arm[i].append);
+		show_brought("in it is started", p->arm[i].beside);
 	}
+	for (size_t i = 0; i < p->guest.count; i++)
+		show_brought("the guest has", p->guest.word[i]);
 }
 
 #define ONLY_ROOT "at each boot it would be used again, as it is then; name one that only %s can change"
@@ -618,6 +783,8 @@ static int trust_what_runs(const struct study *s, struct err *e)
 	const char *const paths[] = {boots_plan_of(s)->loader, o->profile_path, s->spec};
 	int rc = 0;
 
+	if (boots_plan_of(s)->in_guest)
+		return 0;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]) && !rc; i++)
 		rc = paths[i] && *paths[i] == '/' ? trust_at_boot(paths[i], e) : 0;
 	return rc ?: trust_words(o->source, e) ?: trust_words(o->sink, e);
@@ -644,6 +811,8 @@ static enum status check_boots(struct study *s, const struct study_request *r, s
 	if (r->resume && has_boots_options(o))
 		rc = err_set(e, -EINVAL, STATUS_USAGE, s->path, NULL,
 			     "--resume uses the study's original options; omit all others");
+	if (boots_plan_of(s)->in_guest)
+		return rc || guest_check(boots_plan_of(s), e) ? err_status(e) : STATUS_OK;
 	rc = rc ?: r->resume ? 0 : trust_place(s, e);
 	rc = rc ?: trust_what_runs(s, e) ?: loader_check(l.name, e);
 	l.dir = l.dir ? l.dir : "";
@@ -677,6 +846,11 @@ static int prepare_boots(struct study *s, struct err *e)
 	if (s->request->dry_run)
 		return 0;
 	runner_catch_signals();
+	if (boots_plan_of(s)->in_guest) {
+		boots_plan_of(s)->at.failed = 0;
+		guest_tell_load(boots_plan_of(s));
+		return 0;
+	}
 	if (is_after_boot(s))
 		return boots_claim_take(&l, e);
 	boots_plan_of(s)->at.failed = 0;
@@ -734,8 +908,8 @@ enum status boots_status(const struct study_request *r, struct err *e)
 		return err_status(e);
 	}
 	if (!r->json) {
-		printf("%s: %s, %zu of at most %zu boots measured\n", s.path, study_statuses[s.status], boots_done(&s),
-		       BOOTS_KERNELS * boots_plan_of(&s)->boots);
+		printf("%s: %s, %zu of at most %zu boots measured\n", s.path, study_statuses[s.status],
+		       boots_measured(&s), boots_all(boots_plan_of(&s)));
 		boots_plan_print_events(&s);
 		print_so_far(&s);
 	}
@@ -760,10 +934,19 @@ static int take_over(struct study *s, const char *dir, struct err *e)
 	}
 }
 
+static int check_unit(const struct study *s, struct err *e)
+{
+	return boots_plan_of(s)->in_guest
+		   ? err_set(e, -EINVAL, STATUS_USAGE, s->path, NULL,
+			     "its boots are guests, which no unit starts: end its kblat, by Ctrl-C or SIGTERM")
+		   : 0;
+}
+
 enum status boots_stop(const struct study_request *r, struct err *e)
 {
 	struct study s = {.kind = &boots_kind, .lock = -1};
-	int rc = study_record_open_own(&s, r->resume, e) ?: trust_what_runs(&s, e)
+	int rc = study_record_open_own(&s, r->resume, e) ?: check_unit(&s, e)
+						     ?: trust_what_runs(&s, e)
 						     ?: loader_check(boots_plan_of(&s)->loader, e)
 						     ?: boots_put_back(&s, LOADER_STOP, e);
 

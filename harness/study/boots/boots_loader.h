@@ -22,12 +22,15 @@ enum loader_verb {
 	LOADER_VERBS
 };
 
-#define LOADER_NAMES "grub, bootctl, kexec, or the path of a program"
+#define LOADER_NAMES "grub, bootctl, kexec, guest, or the path of a program"
 
 struct loader {
 	const char *name; /* one of the table, or the path of a program */
 	const char *dir;  /* of the study: it makes the unit's name */
 };
+
+/* Is it the one that boots a virtual machine, not this one (boots_guest.h)? It does nothing of what the verbs ask for. */
+bool loader_is_guest(const char *name);
 
 /* Is there one of this name, and may this user call it? */
 int loader_check(const char *name, struct err *e);

@@ -34,9 +34,14 @@ need_qemu() {
     need qemu-system-x86_64 qemu-system-x86
 }
 
-# The folder in which kernels are kept; it is made if missing. $1: the folder of these scripts.
+# The folder in which kernels are kept; it is made if missing. In a checkout it is in its build folder.
 vm_dir() {
-    local dir=${KBLAT_VM_DIR:-$1/../../build/vm}
+    local dir root
+    root=$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")
+    dir=${XDG_CACHE_HOME:-${HOME:-}/.cache}/kblat/guest
+    ((EUID != 0)) || dir=/var/cache/kblat/guest
+    [[ ! -e $root/Makefile ]] || dir=$root/build/vm
+    dir=${KBLAT_VM_DIR:-$dir}
     mkdir -p -- "$dir" || fail 1 "cannot make the folder for kernels, $dir: set KBLAT_VM_DIR to one that can be written"
     realpath -- "$dir"
 }
