@@ -176,13 +176,17 @@ static const char *decode_text(const struct codec *c, char **to, const json_t *v
 	return text && c->check ? c->check(text) : NULL;
 }
 
+/* What is for people may be cut. */
 static const char *decode_chars(const struct codec *c, char *to, const json_t *value)
 {
 	const char *text = json_string_value(value);
+	const bool fits = text && strlen(text) < c->size;
 
-	if (text)
+	if (text && c->flags & CODEC_CLEAN)
 		text_clean(text, strlen(text), to, c->size);
-	return needs(c, value, text && strlen(text) < c->size, "is not a text of its length");
+	else if (fits)
+		strcpy(to, text);
+	return needs(c, value, fits, "is not a text of its length");
 }
 
 static void set_integer(const struct codec *c, void *to, json_int_t number)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/codec.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
@@ -20,36 +21,6 @@ struct bundle_file *bundle_add_file(struct bundle *b, const char *name, const ch
 	b->file[b->files] =
 	    (struct bundle_file){.name = or_abort(strdup(name)), .from = from ? or_abort(strdup(from)) : NULL};
 	return &b->file[b->files++];
-}
-
-void bundle_run_free(struct bundle_run *r)
-{
-	char *texts[] = {r->path,    r->name,	r->title,	r->variant,  r->status,
-			 r->version, r->commit, r->started_utc, r->ended_utc};
-
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		free(texts[i]);
-	json_decref(r->argv);
-}
-
-void bundle_free(struct bundle *b)
-{
-	char *texts[] = {b->title, b->kind, b->version, b->commit, b->compiler, b->signed_utc};
-
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		free(texts[i]);
-	json_decref(b->argv);
-	json_decref(b->build_ids);
-	json_decref(b->packages);
-	for (size_t i = 0; i < b->runs; i++)
-		bundle_run_free(&b->run[i]);
-	for (size_t i = 0; i < b->files; i++) {
-		free(b->file[i].name);
-		free(b->file[i].from);
-	}
-	free(b->run);
-	free(b->file);
-	*b = (struct bundle){0};
 }
 
 bool bundle_is_column(const char *name)
@@ -76,25 +47,6 @@ uint64_t bundle_size(const struct bundle *b)
 }
 
 /* --- of runs --- */
-
-struct bundle_run bundle_run_of(const char *path, const json_t *j)
-{
-	json_t *argv = json_object_get(j, "argv");
-
-	return (struct bundle_run){
-	    .path = or_abort(strdup(path)),
-	    .name = or_abort(strdup(json_text(j, "name"))),
-	    .title = or_abort(strdup(json_text(j, "title"))),
-	    .variant = or_abort(strdup(json_text(j, "variant"))),
-	    .status = or_abort(strdup(json_text(j, "status"))),
-	    .version = or_abort(strdup(json_text(j, "version"))),
-	    .commit = or_abort(strdup(json_text(j, "commit"))),
-	    .started_utc = or_abort(strdup(json_text(j, "started_utc"))),
-	    .ended_utc = or_abort(strdup(json_text(j, "ended_utc"))),
-	    .valid = json_is_true(json_object_get(j, "valid")),
-	    .argv = json_is_array(argv) ? json_incref(argv) : json_array(),
-	};
-}
 
 static void add_build_id(json_t *all, const char *name, json_t *id)
 {
@@ -142,59 +94,81 @@ char *bundle_title_of_runs(const struct bundle *b)
 
 /* --- as JSON --- */
 
+#define RUN_TEXT(member)    CODEC(bundle_run, member, .flags = CODEC_NEVER_NULL)
+#define BUNDLE_TEXT(member) CODEC(bundle, member, .flags = CODEC_NEVER_NULL)
+#define BUNDLE_PART(member) CODEC(bundle, member, .flags = CODEC_ARRAY | CODEC_OBJECT)
+
+static const struct codec run_rows[] = {
+    RUN_TEXT(path),
+    RUN_TEXT(name),
+    RUN_TEXT(title),
+    RUN_TEXT(variant),
+    RUN_TEXT(status),
+    CODEC(bundle_run, valid),
+    RUN_TEXT(version),
+    RUN_TEXT(commit),
+    RUN_TEXT(started_utc),
+    RUN_TEXT(ended_utc),
+    CODEC(bundle_run, argv, .flags = CODEC_ARRAY | CODEC_OBJECT | CODEC_NEVER_NULL),
+    {0},
+};
+
+static const struct codec file_rows[] = {
+    CODEC(bundle_file, name, .flags = CODEC_NEVER_NULL),
+    CODEC(bundle_file, size, .otherwise = -1), /* too large */
+    CODEC(bundle_file, sha256),
+    CODEC_FREED(bundle_file, from),
+    {0},
+};
+
+static const struct codec maker_rows[] = {BUNDLE_TEXT(version), BUNDLE_TEXT(commit), BUNDLE_TEXT(compiler), {0}};
+
+static const struct codec bundle_rows[] = {
+    CODEC_SCHEMA,
+    BUNDLE_TEXT(title),
+    CODEC_AS("study", bundle, kind, .flags = CODEC_NEVER_NULL),
+    BUNDLE_PART(argv),
+    CODEC_AS("columns", bundle, has_columns),
+    CODEC_AS("states", bundle, has_states),
+    CODEC(bundle, masked),
+    CODEC_GROUPED("made_by", maker_rows),
+    BUNDLE_TEXT(signed_utc),
+    BUNDLE_PART(packages),
+    BUNDLE_PART(build_ids),
+    CODEC_LISTED("runs", bundle, run, runs, run_rows),
+    CODEC_LISTED("files", bundle, file, files, file_rows),
+    {0},
+};
+
+struct bundle_run bundle_run_of(const char *path, const json_t *j)
+{
+	struct bundle_run r = {.path = NULL};
+
+	codec_decode(run_rows, &r, j, NULL);
+	free(r.path);
+	r.path = or_abort(strdup(path));
+	return r;
+}
+
 json_t *bundle_run_to_json(const struct bundle_run *r)
 {
-	return or_abort(json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:O}", "path", r->path, "name",
-				  r->name, "title", r->title, "variant", r->variant, "status", r->status, "valid",
-				  r->valid, "version", r->version, "commit", r->commit, "started_utc", r->started_utc,
-				  "ended_utc", r->ended_utc, "argv", r->argv));
+	return or_abort(codec_encode(run_rows, r, NULL));
+}
+
+void bundle_run_free(struct bundle_run *r)
+{
+	codec_free(run_rows, r);
 }
 
 json_t *bundle_to_json(const struct bundle *b)
 {
-	json_t *runs = json_array(), *files = json_array();
-
-	for (size_t i = 0; i < b->runs; i++)
-		json_array_append_new(runs, bundle_run_to_json(&b->run[i]));
-	for (size_t i = 0; i < b->files; i++)
-		json_array_append_new(files, json_pack("{s:s, s:I, s:s}", "name", b->file[i].name, "size",
-						       (json_int_t)b->file[i].size, "sha256", b->file[i].sha256));
-	return or_abort(json_pack("{s:i, s:s, s:s, s:O, s:b, s:b, s:b, s:{s:s, s:s, s:s}, s:s, s:O, s:O, s:o, s:o}",
-				  "schema", BUNDLE_SCHEMA, "title", b->title, "study", b->kind, "argv", b->argv,
-				  "columns", b->has_columns, "states", b->has_states, "masked", b->masked, "made_by",
-				  "version", b->version, "commit", b->commit, "compiler", b->compiler, "signed_utc",
-				  b->signed_utc, "packages", b->packages, "build_ids", b->build_ids, "runs", runs,
-				  "files", files));
+	return or_abort(codec_encode(bundle_rows, b, NULL));
 }
 
-static char *bundle_text(const json_t *object, const char *key)
+void bundle_free(struct bundle *b)
 {
-	return or_abort(strdup(json_text(object, key)));
-}
-
-/* An array or an object of the bundle, or null: a new reference. */
-static json_t *bundle_part(const json_t *object, const char *key)
-{
-	json_t *part = json_object_get(object, key);
-
-	return json_is_array(part) || json_is_object(part) ? json_incref(part) : json_null();
-}
-
-static struct bundle_run run_from_json(const json_t *j)
-{
-	return (struct bundle_run){
-	    .path = bundle_text(j, "path"),
-	    .name = bundle_text(j, "name"),
-	    .title = bundle_text(j, "title"),
-	    .variant = bundle_text(j, "variant"),
-	    .status = bundle_text(j, "status"),
-	    .version = bundle_text(j, "version"),
-	    .commit = bundle_text(j, "commit"),
-	    .started_utc = bundle_text(j, "started_utc"),
-	    .ended_utc = bundle_text(j, "ended_utc"),
-	    .valid = json_is_true(json_object_get(j, "valid")),
-	    .argv = bundle_part(j, "argv"),
-	};
+	codec_free(bundle_rows, b);
+	*b = (struct bundle){0};
 }
 
 /* A component of a path that stays where it is put. */
@@ -321,105 +295,71 @@ int bundle_check_places(const struct bundle *b, struct err *e)
 
 /* --- what is read --- */
 
-struct taking {
-	const char *path; /* the bundle's, for messages */
+/* The files from the first to this one. */
+struct checked_files {
 	json_t *runs, *names;
-	uint64_t size; /* of all files so far */
+	uint64_t size;
 };
 
 /* The names ascend, so none is there twice. NULL, or what is wrong with it. */
-static const char *trouble_with_file(const struct taking *t, const struct bundle *b, const char *name, const json_t *j)
+static const char *trouble_with_file(struct checked_files *c, const struct bundle *b, const struct bundle_file *f)
 {
-	const json_int_t size = json_integer_value(json_object_get(j, "size"));
-
-	if (!is_member_name(name))
+	if (!is_member_name(f->name))
 		return "a name that a bundle cannot have";
-	if (b->files && strcmp(b->file[b->files - 1].name, name) >= 0)
+	if (f > b->file && strcmp(f[-1].name, f->name) >= 0)
 		return "it is there twice, or not in order";
-	if (is_below_file(t->names, name))
+	if (is_below_file(c->names, f->name))
 		return "what it is in is a file";
-	if (!json_is_integer(json_object_get(j, "size")) || size < 0 || (uint64_t)size > BUNDLE_SIZE_MAX)
+	if (f->size > BUNDLE_SIZE_MAX)
 		return "no size that a file can have";
-	if ((uint64_t)size > BUNDLE_SIZE_MAX - t->size)
+	if (f->size > BUNDLE_SIZE_MAX - c->size)
 		return "with it, the files are larger than those of any bundle";
-	if (!is_hash(json_text(j, "sha256")))
+	if (!is_hash(f->sha256))
 		return "no SHA-256";
-	return trouble_with_place(name, t->runs, *b->kind);
+	c->size += f->size;
+	json_object_set_new(c->names, f->name, json_true());
+	return trouble_with_place(f->name, c->runs, *b->kind);
 }
 
-static int take_file_entry(struct taking *t, const json_t *j, struct bundle *out, struct err *e)
+static const char *trouble_with_run(struct checked_files *c, const struct bundle_run *r)
 {
-	const char *name = json_text(j, "name"), *trouble = trouble_with_file(t, out, name, j);
-	struct bundle_file *f;
-
-	if (trouble)
-		return err_set(e, -EINVAL, STATUS_USAGE, t->path, "be used", "its file '%.200s': %s", name, trouble);
-	f = bundle_add_file(out, name, NULL);
-	f->size = (uint64_t)json_integer_value(json_object_get(j, "size"));
-	memcpy(f->sha256, json_text(j, "sha256"), sizeof(f->sha256));
-	t->size += f->size;
-	json_object_set_new(t->names, name, json_true());
-	return 0;
+	if (!is_member_name(r->path) || strchr(r->path, '/'))
+		return "a name that a bundle cannot have";
+	if (json_object_get(c->runs, r->path))
+		return "it is listed twice";
+	json_object_set_new(c->runs, r->path, json_true());
+	return NULL;
 }
 
-static int take_run_entry(struct taking *t, const json_t *j, struct bundle *out, struct err *e)
+static int check_entries(const struct bundle *b, const char *path, struct err *e)
 {
-	const char *name = json_text(j, "path");
-	const char *trouble = !is_member_name(name) || strchr(name, '/') ? "a name that a bundle cannot have"
-			      : json_object_get(t->runs, name)		 ? "it is listed twice"
-									 : NULL;
-
-	if (trouble)
-		return err_set(e, -EINVAL, STATUS_USAGE, t->path, "be used", "its run '%.200s': %s", name, trouble);
-	json_object_set_new(t->runs, name, json_true());
-	out->run = grow_or_abort(out->run, out->runs, sizeof(*out->run));
-	out->run[out->runs++] = run_from_json(j);
-	return 0;
-}
-
-static int take_all(struct taking *t, const json_t *index, struct bundle *out, struct err *e)
-{
-	const json_t *j;
-	size_t i;
+	struct checked_files c = {json_object(), json_object(), 0};
+	const char *trouble;
 	int rc = 0;
 
-	json_array_foreach (json_object_get(index, "runs"), i, j) {
-		rc = rc ?: take_run_entry(t, j, out, e);
-	}
-	json_array_foreach (json_object_get(index, "files"), i, j) {
-		rc = rc ?: take_file_entry(t, j, out, e);
-	}
+	for (size_t i = 0; i < b->runs && !rc; i++)
+		if ((trouble = trouble_with_run(&c, &b->run[i])))
+			rc = err_set(e, -EINVAL, STATUS_USAGE, path, "be used", "its run '%.200s': %s", b->run[i].path,
+				     trouble);
+	for (size_t i = 0; i < b->files && !rc; i++)
+		if ((trouble = trouble_with_file(&c, b, &b->file[i])))
+			rc = err_set(e, -EINVAL, STATUS_USAGE, path, "be used", "its file '%.200s': %s",
+				     b->file[i].name, trouble);
+	json_decref(c.names);
+	json_decref(c.runs);
 	return rc;
 }
 
 int bundle_from_json(const json_t *j, const char *path, struct bundle *out, struct err *e)
 {
 	const json_int_t schema = json_integer_value(json_object_get(j, "schema"));
-	const json_t *made_by = json_object_get(j, "made_by");
-	struct taking t = {.path = path};
-	int rc;
 
-	*out = (struct bundle){.argv = bundle_part(j, "argv"),
-			       .packages = bundle_part(j, "packages"),
-			       .build_ids = bundle_part(j, "build_ids"),
-			       .title = bundle_text(j, "title"),
-			       .kind = bundle_text(j, "study"),
-			       .signed_utc = bundle_text(j, "signed_utc"),
-			       .version = bundle_text(made_by, "version"),
-			       .commit = bundle_text(made_by, "commit"),
-			       .compiler = bundle_text(made_by, "compiler"),
-			       .has_columns = json_is_true(json_object_get(j, "columns")),
-			       .has_states = json_is_true(json_object_get(j, "states")),
-			       .masked = json_is_true(json_object_get(j, "masked"))};
+	*out = (struct bundle){0};
+	codec_decode(bundle_rows, out, j, NULL);
 	if (schema > BUNDLE_SCHEMA)
 		return err_set(e, -EINVAL, STATUS_USAGE, path, "be used",
 			       "it was made by kblat %.40s, which is newer; install that version", out->version);
-	if (schema != BUNDLE_SCHEMA || !json_array_size(json_object_get(j, "runs")))
+	if (schema != BUNDLE_SCHEMA || !out->runs)
 		return err_set(e, -EINVAL, STATUS_USAGE, path, "be used", "its " BUNDLE_INDEX " is not a bundle's");
-	t.runs = json_object();
-	t.names = json_object();
-	rc = take_all(&t, j, out, e);
-	json_decref(t.names);
-	json_decref(t.runs);
-	return rc;
+	return check_entries(out, path, e);
 }

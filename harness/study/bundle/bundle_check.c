@@ -123,7 +123,7 @@ static void check_title(const struct bundle_check *c)
 {
 	char *title = bundle_title_of_runs(c->b);
 
-	if (strcmp(title, c->b->title) != 0 || !json_is_null(c->b->argv))
+	if (strcmp(title, c->b->title) != 0 || c->b->argv)
 		complain(c->differences, "its title or its command is not that of its runs");
 	free(title);
 }
