@@ -6,7 +6,7 @@
  *
  *     static const struct table_column columns[] = {
  *         [RUNS_NAME] = {.key = "run", .label = "run"},
- *         [RUNS_P99] = {.key = "p99_ns", .label = "p99", .align = TABLE_NUMBER, .spare = 1},
+ *         [RUNS_P99] = {.key = "p99_ns", .label = "p99", .align = TABLE_NUMBER, .drop_order = 1},
  *     };
  *     struct table t = table_of(columns, RUNS_COLUMNS, 0);
  *     size_t row = table_row(&t);
@@ -43,8 +43,8 @@ struct table_column {
 	const char *help;  /* its meaning, in a phrase, for pages */
 	enum measure measure;
 	enum table_align align;
-	unsigned spare; /* 0: always printed; otherwise the column with the highest number is left out first */
-	size_t most;	/* longest text in bytes, the rest of which becomes "..."; 0: TABLE_MOST */
+	unsigned drop_order; /* 0: always printed; otherwise the column with the highest number is left out first */
+	size_t most;	     /* longest text in bytes, the rest of which becomes "..."; 0: TABLE_MOST */
 	size_t wrap;	/* texts are broken into lines of this width, which is that of the column; 0: they are not */
 	size_t least;	/* the width at least, for tables that are printed in several parts */
 	bool heads_row; /* on pages: its cell says what the row is about */

@@ -143,7 +143,7 @@ static void hide_some(struct printed *all, size_t columns, const struct table_st
 			if (p->hidden)
 				continue;
 			width += (width > style->indent ? style->gap : 0) + p->whole + p->fraction;
-			if (p->column->spare && (!worst || p->column->spare > worst->column->spare))
+			if (p->column->drop_order && (!worst || p->column->drop_order > worst->column->drop_order))
 				worst = p;
 		}
 		if (!style->width || width <= style->width || !worst)

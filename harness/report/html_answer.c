@@ -148,13 +148,13 @@ static void write_when(const struct page *p, const struct run_record *run)
 			    (long)(to - from < 120 ? to - from : (to - from + 30) / 60));
 }
 
-struct tally {
+struct point_counts {
 	size_t points, measured, valid;
 };
 
-static struct tally tally_of(const struct report *r, const struct report_run *run)
+static struct point_counts point_counts_of(const struct report *r, const struct report_run *run)
 {
-	struct tally t = {.points = 0};
+	struct point_counts t = {.points = 0};
 
 	for (size_t i = 0; i < r->count; i++) {
 		const struct report_point *point = &r->points[i];
@@ -242,7 +242,7 @@ static void write_answer(const struct page *p, const struct report_run *run)
 {
 	const struct run_record *record = run->record;
 	struct verdict verdict = run_verdict(record);
-	struct tally t = tally_of(p->report, run);
+	struct point_counts t = point_counts_of(p->report, run);
 
 	html_printf(p, "<section class=\"answer %s\">\n<p><strong>%s</strong> ", verdict.style, verdict.word);
 	html_printf(p, "%zu of %zu points measured", t.measured, t.points);

@@ -58,14 +58,14 @@ static void verify(void)
 
 static void read_all(const struct run *run, unsigned way)
 {
-	struct former f;
+	struct earlier_runs f;
 
 	if (way == 0)
 		summarise(run);
 	else if (way == 1)
 		judge_claims(run);
-	former_open(&f, fuzz_folder(), "scripted");
-	former_close(&f);
+	earlier_runs_open(&f, fuzz_folder(), "scripted");
+	earlier_runs_close(&f);
 }
 
 /* The length says which way: each reader has its share. Two of three are sealed anew before, so that they see what is in it. */

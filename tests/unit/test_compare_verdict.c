@@ -21,9 +21,9 @@ static const struct {
     {"all are the same", 0, 0, 4, 0, 0, COMPARE_EQUIVALENT, OUTCOME_NONE},
 };
 
-static struct verdict_tally tally_of(size_t i)
+static struct verdict_counts counts_of(size_t i)
 {
-	struct verdict_tally t = {.open = 0};
+	struct verdict_counts t = {.open = 0};
 	const size_t count[COMPARE_VERDICTS] = {
 	    [COMPARE_REGRESSION] = cases[i].worse,
 	    [COMPARE_IMPROVEMENT] = cases[i].better,
@@ -72,10 +72,10 @@ static const struct {
 
 static void test_shown(void)
 {
-	struct verdict_tally missing = {.open = 0};
+	struct verdict_counts missing = {.open = 0};
 
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
-		struct verdict_tally t = {.open = 0};
+		struct verdict_counts t = {.open = 0};
 
 		compare_verdict_count(&t, shown[i].median);
 		compare_verdict_count(&t, shown[i].tail);
@@ -172,7 +172,7 @@ int main(void)
 	test_counted();
 	test_shown();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct verdict_tally t = tally_of(i);
+		struct verdict_counts t = counts_of(i);
 
 		is_str(compare_verdicts[compare_verdict_overall(&t)], compare_verdicts[cases[i].overall], "%s: overall",
 		       cases[i].name);

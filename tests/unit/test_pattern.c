@@ -218,7 +218,7 @@ static void test_rates(void)
 static json_t *block_of(bool lag)
 {
 	const struct layout_series series = {
-	    .name = "turn_ns", .column = 1, .minus = lag ? -1 : 0, .among = -1, .lag = lag};
+	    .name = "turn_ns", .column = 1, .minus = lag ? -1 : 0, .only_where_recorded = -1, .lag = lag};
 	const struct layout_flow flow = {.name = "", .series = (struct layout_series *)&series, .series_count = 1};
 	static int64_t begin[2][3000], end[2][3000];
 	struct npy columns[2][2];

@@ -605,7 +605,7 @@ static void test_limits_of_halves(void)
 {
 	const int64_t entries[] = {-4, 6};
 	const struct span span = {entries, NULL, 2};
-	const struct layout_series halved = {.name = "half", .minus = -1, .among = -1, .divide = 2};
+	const struct layout_series halved = {.name = "half", .minus = -1, .only_where_recorded = -1, .divide = 2};
 	struct err e = ERR_INIT;
 	struct stats out;
 

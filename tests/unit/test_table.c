@@ -45,9 +45,9 @@ static void check_csv(struct table *t, const char *wanted, const char *what)
 enum { NAME, COUNT, TIME, VERDICT, COLUMNS };
 
 static const struct table_column columns[COLUMNS] = {
-    [NAME] = {.key = "name", .label = "name", .spare = 1},
+    [NAME] = {.key = "name", .label = "name", .drop_order = 1},
     [COUNT] = {.key = "messages", .label = "n", .measure = MEASURE_COUNT, .align = TABLE_NUMBER},
-    [TIME] = {.key = "p99_ns", .label = "p99", .measure = MEASURE_SERIES, .align = TABLE_NUMBER, .spare = 2},
+    [TIME] = {.key = "p99_ns", .label = "p99", .measure = MEASURE_SERIES, .align = TABLE_NUMBER, .drop_order = 2},
     [VERDICT] = {.key = "verdict", .label = "verdict"},
 };
 

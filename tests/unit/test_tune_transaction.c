@@ -207,7 +207,7 @@ static void test_gone_behind_failure(void)
 }
 
 /* What somebody did between the plan and a step that was not made is theirs. */
-static void test_unmade(void)
+static void test_not_begun(void)
 {
 	struct cgroups cg = {.version = 2, .root = "/cg", .prefix = "cpuset."};
 	struct err e = ERR_INIT;
@@ -315,8 +315,8 @@ static void test_pause(bool stopped_meanwhile)
 	}
 	ok(!op_pause.apply(&live, &s, &e), "applied: %s", e.text);
 	is_int(child_state(pid, 'T'), 'T', "it is stopped");
-	is_int(s.unmade, stopped_meanwhile, "there is something to undo only if kbtune stopped it");
-	if (!s.unmade) {
+	is_int(s.not_begun, stopped_meanwhile, "there is something to undo only if kbtune stopped it");
+	if (!s.not_begun) {
 		ok(!op_pause.undo(&live, &s, &e), "undone: %s", e.text);
 		is_int(child_state(pid, 'S'), 'S', "it runs again");
 	}
@@ -333,7 +333,7 @@ int main(void)
 	test_failure("/b reads [x] y\n", "wrote 'y', but read back 'x'");
 	test_failed_undo();
 	test_gone_behind_failure();
-	test_unmade();
+	test_not_begun();
 	test_lock();
 	test_lock_without_space();
 	test_pause(false);

@@ -168,9 +168,9 @@ static int check_room(struct machine *m, const char *name, bool replace, struct 
 	struct journal j = {0};
 	int rc = journal_find(m, &j, e);
 
-	if (!rc && !j.moot && !j.left && j.state != JOURNAL_APPLIED)
+	if (!rc && !j.other_boot && !j.leftovers && j.state != JOURNAL_APPLIED)
 		rc = change_refuse_unfinished(&j, e);
-	else if (!rc && !j.moot && !j.left && !replace)
+	else if (!rc && !j.other_boot && !j.leftovers && !replace)
 		rc = refuse_applied(&j, name, e);
 	journal_free(&j);
 	return rc == -ENOENT ? 0 : rc;

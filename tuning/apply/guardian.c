@@ -37,7 +37,7 @@ static void restore_owned(struct machine *m, const char *owner, struct err *e)
 	struct journal j = {0};
 	int rc = journal_load(m, &j, e);
 
-	if (!rc && !j.moot && journal_is_owned(&j, owner))
+	if (!rc && !j.other_boot && journal_is_owned(&j, owner))
 		transaction_undo(m, &j, NULL, NULL, NULL, e);
 	else if (rc == -ENOENT)
 		exclusion_release(m);

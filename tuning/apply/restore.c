@@ -21,7 +21,7 @@ static json_t *irreversible_of(const struct journal *j)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < j->count; i++)
-		if (!j->steps[i].unmade && step_irreversible(&j->steps[i]))
+		if (!j->steps[i].not_begun && step_irreversible(&j->steps[i]))
 			json_array_extend(list, (json_t *)step_irreversible(&j->steps[i]));
 	return list;
 }
@@ -118,17 +118,17 @@ static enum status restore_locked(struct machine *m, const struct way *w, double
 		journal_free(&j);
 		return STATUS_OK;
 	}
-	lost = j.moot ? NULL : irreversible_of(&j);
-	if (w->give_up && !j.moot)
+	lost = j.other_boot ? NULL : irreversible_of(&j);
+	if (w->give_up && !j.other_boot)
 		rc = give_up(m, &j, w->give_up, e);
-	if (j.moot)
+	if (j.other_boot)
 		rc = journal_remove(m, e);
 	else if (!rc)
 		rc = transaction_undo(m, &j, NULL, NULL, &done, e);
 	if (!rc)
 		given_up_retry(m);
 	if (!rc)
-		print_restored(m, j.profile, &done, lost, j.moot ? "moot" : "restored", began, output);
+		print_restored(m, j.profile, &done, lost, j.other_boot ? "moot" : "restored", began, output);
 	json_decref(lost);
 	journal_free(&j);
 	return rc ? err_status(e) : STATUS_OK;

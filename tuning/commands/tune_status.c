@@ -45,10 +45,10 @@ static json_t *status_json(struct machine *m, const struct journal *j, struct er
 		return NULL;
 	cgroups_find(m, &cg);
 	all = json_pack("{s:i, s:s, s:s, s:s, s:I, s:s, s:I, s:i, s:s, s:b}", "schema", 1, "state",
-			!j->profile ? "nothing applied"
-			: j->moot   ? "moot"
-			: j->left   ? "left by an earlier boot"
-				    : journal_state_name(j->state),
+			!j->profile	? "nothing applied"
+			: j->other_boot ? "moot"
+			: j->leftovers	? "left by an earlier boot"
+					: journal_state_name(j->state),
 			"profile", j->profile ? j->profile : "", "since", j->applied ? j->applied : "", "changes",
 			(json_int_t)j->count, "online_cpus", cpulist_format(&topo.online, cpus, sizeof(cpus)),
 			"numa_nodes", (json_int_t)topo.node_count, "cpuset_version", cg.version, "journal",

@@ -28,7 +28,7 @@ static enum status load_applied(struct machine *m, struct journal *j, struct err
 {
 	int rc = journal_find(m, j, e);
 
-	if (!rc && j->moot) {
+	if (!rc && j->other_boot) {
 		journal_free(j);
 		rc = -ENOENT;
 	}

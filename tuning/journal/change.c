@@ -45,13 +45,13 @@ int change_begin(struct machine *m, const char *profile, struct journal *j, int 
 		return rc;
 	}
 	rc = journal_load(m, j, e);
-	if (!rc && j->moot) {
+	if (!rc && j->other_boot) {
 		fprintf(stderr, "kbtune: removed the journal of an earlier boot, which no longer applies\n");
 		journal_free(j);
 		rc = journal_remove(m, e);
 		rc = rc ? rc : -ENOENT;
 	}
-	if (!rc && j->left && *profile)
+	if (!rc && j->leftovers && *profile)
 		rc = undo_left(m, j, e);
 	if (!rc && j->state != JOURNAL_APPLIED)
 		rc = change_refuse_unfinished(j, e);

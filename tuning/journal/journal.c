@@ -348,7 +348,7 @@ static int load_lasting(struct machine *m, struct journal *j, struct err *e)
 	rc = load_from(fd, LASTING, "choose tuned's profile with tuned-adm", j, e);
 	close(fd);
 	if (!rc) {
-		j->left = true;
+		j->leftovers = true;
 		j->state = JOURNAL_RESTORING;
 	}
 	return rc;
@@ -367,16 +367,16 @@ int journal_load(struct machine *m, struct journal *j, struct err *e)
 	if (!rc) {
 		boot = journal_boot_id(m);
 		rc = boot ? 0 : refuse_without_boot_id(e);
-		j->moot = boot && strcmp(boot, j->boot_id) != 0;
+		j->other_boot = boot && strcmp(boot, j->boot_id) != 0;
 		free(boot);
 	}
 	if (rc && rc != -ENOENT)
 		journal_free(j);
-	if (rc != -ENOENT && !j->moot)
+	if (rc != -ENOENT && !j->other_boot)
 		return rc;
 	rc = load_lasting(m, &lasting, e);
 	if (rc == -ENOENT)
-		return j->moot ? 0 : rc;
+		return j->other_boot ? 0 : rc;
 	journal_free(j);
 	*j = lasting;
 	return rc;

@@ -73,10 +73,10 @@ static int make_step(struct machine *m, struct journal *j, struct step *s, bool 
 	double began = transaction_now_s();
 	int rc = signals_are_pending() ? err_set(e, -EINTR, STATUS_FAILED, NULL, NULL, "interrupted by a signal") : 0;
 
-	if (!rc && s->unmade) {
-		s->unmade = false;
+	if (!rc && s->not_begun) {
+		s->not_begun = false;
 		rc = journal_save(m, j, e);
-		s->unmade = rc != 0;
+		s->not_begun = rc != 0;
 	}
 	if (!rc)
 		rc = s->op->apply(m, s, e);
@@ -94,7 +94,7 @@ static int make_steps(struct machine *m, struct journal *j, size_t from, bool st
 
 		if (rc) {
 			while (++i < j->count)
-				j->steps[i].unmade = true;
+				j->steps[i].not_begun = true;
 			return rc;
 		}
 	}
@@ -133,7 +133,7 @@ static int undo_where_it_is(struct machine *m, const struct step *s, struct err 
 static int undo_one(struct machine *m, const struct step *s, struct err *e)
 {
 	struct err own = ERR_INIT;
-	int rc = s->unmade ? 0 : undo_where_it_is(m, s, &own);
+	int rc = s->not_begun ? 0 : undo_where_it_is(m, s, &own);
 
 	if (rc < 0 && json_is_true(json_object_get(s->data, STEP_GIVEN_UP)))
 		rc = STEP_LEFT;
@@ -234,7 +234,7 @@ static void copy_steps(const struct machine *m, const struct plan *p, struct jou
 		const struct step *s = &p->steps[i];
 
 		step_init(journal_add(j), s->knob, s->op, s->path, s->before, s->after, json_incref(s->data));
-		j->steps[j->count - 1].unmade = s->op->creates;
+		j->steps[j->count - 1].not_begun = s->op->creates;
 		if (*offline)
 			json_object_set_new(s->data, STEP_OFFLINE, json_string(offline));
 		step_identify(m, &j->steps[j->count - 1]);

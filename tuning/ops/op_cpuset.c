@@ -259,7 +259,7 @@ static int cpuset_apply(struct machine *m, struct step *s, struct err *e)
 	if (m->kill_after == 0)
 		raise(SIGKILL);
 	rc = cg.lib ? make_by_lib(m, s, e) : make_by_files(m, s, &cg, e);
-	s->unmade = rc == -EEXIST;
+	s->not_begun = rc == -EEXIST;
 	if (!rc)
 		identify(m, s);
 	if (!rc && cg.lib)

@@ -55,7 +55,7 @@ static int pause_apply(struct machine *m, struct step *s, struct err *e)
 	int rc;
 
 	if (m->root.live && state_of(m, s) == 'T') {
-		s->unmade = true; /* stopped by somebody since it was planned */
+		s->not_begun = true; /* stopped by somebody since it was planned */
 		return 0;
 	}
 	rc = send_it(m, s, SIGSTOP);

@@ -73,7 +73,7 @@ json_t *step_to_json(const struct step *s)
 
 	if (j && s->note)
 		json_object_set_new(j, "note", json_string(s->note));
-	if (j && s->unmade)
+	if (j && s->not_begun)
 		json_object_set_new(j, "unmade", json_true());
 	return j;
 }
@@ -97,11 +97,11 @@ int step_from_json(const json_t *j, const struct op *(*find)(const char *name), 
 	const char *knob, *op, *path, *before, *after, *note = NULL;
 	json_error_t bad;
 	json_t *data;
-	int unmade = 0;
+	int not_begun = 0;
 
 	if (json_unpack_ex((json_t *)j, &bad, JSON_STRICT, "{s:s, s:s, s:s, s:s, s:s, s:o, s?s, s?b}", "knob", &knob,
 			   "op", &op, "path", &path, "before", &before, "after", &after, "data", &data, "note", &note,
-			   "unmade", &unmade) ||
+			   "unmade", &not_begun) ||
 	    !json_is_object(data)) {
 		snprintf(why, size, "a step in it is not valid: %s", bad.text);
 		return -EINVAL;
@@ -111,7 +111,7 @@ int step_from_json(const json_t *j, const struct op *(*find)(const char *name), 
 		return -EINVAL;
 	}
 	step_init(s, knob, find(op), path, before, after, json_incref(data));
-	s->unmade = unmade;
+	s->not_begun = not_begun;
 	if (note)
 		step_note(s, "%s", note);
 	return 0;
@@ -159,7 +159,7 @@ int step_follow(const struct machine *m, const struct step *s, struct step *now)
 
 	if (!rc) {
 		step_init(now, s->knob, s->op, s->path, s->before, s->after, json_copy(s->data));
-		now->unmade = s->unmade;
+		now->not_begun = s->not_begun;
 	}
 	if (!rc && *is) {
 		if (strcmp(path, then) != 0)

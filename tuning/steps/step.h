@@ -43,7 +43,7 @@ struct op {
 	const char *right; /* the capability that it requires, for people */
 
 	/* It makes something that somebody else may make, too, between plan and apply: whether it was
-	 * begun has to be written down. Where `apply` finds it there, it sets the step's `unmade`. */
+	 * begun has to be written down. Where `apply` finds it there, it sets the step's `not_begun`. */
 	bool creates;
 
 	/* Is it permitted and possible? 0, or a negative errno and the reason. Changes nothing. */
@@ -73,7 +73,7 @@ struct step {
 	char *path;	      /* what it touches */
 	char *before, *after; /* as printed for people and in plans, and as written */
 	json_t *data;	      /* an object with what else the op needs */
-	bool unmade;	      /* not begun, so it must not be undone: what exists belongs to somebody else */
+	bool not_begun;	      /* not begun, so it must not be undone: what exists belongs to somebody else */
 	char *note;	      /* details of the result, if there is more to say than that it worked; or NULL */
 	double took_s;	      /* how long making it took; not recorded */
 };

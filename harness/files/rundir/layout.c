@@ -53,11 +53,11 @@ int layout_column(const struct layout_flow *f, const char *name)
 }
 
 /* Only recorded by points for which the setting of that name is yes. */
-static bool is_with(const json_t *object, const json_t *params)
+static bool has_needed_setting(const json_t *object, const json_t *params)
 {
-	const char *with = get_string(object, "with");
+	const char *setting = get_string(object, "with");
 
-	return !with || json_is_true(json_object_get(params, with));
+	return !setting || json_is_true(json_object_get(params, setting));
 }
 
 static bool read_columns(const json_t *columns, struct layout_flow *f)
@@ -68,7 +68,7 @@ static bool read_columns(const json_t *columns, struct layout_flow *f)
 		const json_t *column = json_array_get(columns, i);
 		const char *name = get_string(column, "name");
 
-		if (!is_with(column, f->params))
+		if (!has_needed_setting(column, f->params))
 			continue;
 		if (!is_column_name(name) || layout_column(f, name) >= 0)
 			return false;
@@ -83,7 +83,7 @@ static bool read_one_series(const json_t *series, struct layout_flow *f)
 {
 	struct layout_series *s = &f->series[f->series_count++];
 	const char *label = get_string(series, "label");
-	const char *minus = get_string(series, "minus"), *among = get_string(series, "among");
+	const char *minus = get_string(series, "minus"), *only_where_recorded = get_string(series, "among");
 	int column = layout_column(f, get_string(series, "column"));
 	int divide = (int)json_integer_value(json_object_get(series, "divide"));
 
@@ -91,19 +91,21 @@ static bool read_one_series(const json_t *series, struct layout_flow *f)
 	s->label = label ? label : s->name;
 	s->column = (unsigned)column;
 	s->minus = layout_column(f, minus);
-	s->among = layout_column(f, among);
+	s->only_where_recorded = layout_column(f, only_where_recorded);
 	s->divide = divide > 1 ? divide : 1;
 	s->lag = json_is_true(json_object_get(series, "lag"));
 	s->sparse = json_is_true(json_object_get(series, "sparse"));
 	s->crosses = column >= 0 && s->minus >= 0 && strcmp(f->clocks[column], f->clocks[s->minus]) != 0;
-	return is_column_name(s->name) && column >= 0 && (!minus || s->minus >= 0) && (!among || s->among >= 0);
+	return is_column_name(s->name) && column >= 0 && (!minus || s->minus >= 0) &&
+	       (!only_where_recorded || s->only_where_recorded >= 0);
 }
 
 static bool read_series(const json_t *series, struct layout_flow *f)
 {
 	f->series = or_abort(calloc(json_array_size(series) + 1, sizeof(*f->series)));
 	for (size_t i = 0; i < json_array_size(series); i++)
-		if (is_with(json_array_get(series, i), f->params) && !read_one_series(json_array_get(series, i), f))
+		if (has_needed_setting(json_array_get(series, i), f->params) &&
+		    !read_one_series(json_array_get(series, i), f))
 			return false;
 	return f->series_count > 0;
 }

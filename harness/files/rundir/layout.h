@@ -22,7 +22,7 @@ struct layout_series {
 	unsigned column;   /* index in columns */
 	int minus;	   /* likewise; -1: none */
 	/* likewise: if it never happened, there is no entry, so none is lost; -1: none */
-	int among;
+	int only_where_recorded;
 	int divide;   /* 2: half of it; 1: as it is */
 	bool lag;     /* minus the column's own entry before */
 	bool sparse;  /* entries only where they were asked for: the others are not lost */

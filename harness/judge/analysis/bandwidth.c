@@ -168,7 +168,7 @@ static const struct block_statistic bandwidth_statistics[] = {
      .measure = MEASURE_BYTE_RATE,
      .in_csv = true,
      .shown = SHOWN_TABLE | SHOWN_REPORT,
-     .spare = 5,
+     .drop_order = 5,
      .worse = -1,
      .help = "received bytes per second, from the first reception to the last"},
     {.key = "link_share",
@@ -177,7 +177,7 @@ static const struct block_statistic bandwidth_statistics[] = {
      .measure = MEASURE_SHARE,
      .in_csv = true,
      .shown = SHOWN_TABLE | SHOWN_REPORT,
-     .spare = 6,
+     .drop_order = 6,
      .help = "share of the link's rate that the payload takes"},
     {.key = NULL},
 };

@@ -23,10 +23,10 @@ struct block_statistic {
 	const char *label; /* for people: "% missed" */
 	const char *help;  /* its meaning, in a phrase */
 	enum measure measure;
-	bool in_csv;	/* a column of summary.csv */
-	unsigned shown; /* SHOWN_TABLE: a column of the table at the end of a run */
-	unsigned spare; /* as in struct statistic */
-	int worse;	/* 1: more is worse; -1: less is worse; 0: neither, so it is not compared */
+	bool in_csv;	     /* a column of summary.csv */
+	unsigned shown;	     /* SHOWN_TABLE: a column of the table at the end of a run */
+	unsigned drop_order; /* as in struct statistic */
+	int worse;	     /* 1: more is worse; -1: less is worse; 0: neither, so it is not compared */
 };
 
 struct block {

@@ -304,7 +304,8 @@ static int count_messages(struct flow_summary *s, const struct summary_results *
 		s->lost = first ? number_count(first->values[STATISTIC_LOST]) : 0;
 		return 0;
 	}
-	fill_spans(s, &(struct layout_series){.column = (unsigned)received, .minus = submitted, .among = -1});
+	fill_spans(
+	    s, &(struct layout_series){.column = (unsigned)received, .minus = submitted, .only_where_recorded = -1});
 	rc = flight_compute(s->spans, s->count, &s->flight, e);
 	s->sent = (json_int_t)s->flight.sent;
 	s->lost = (json_int_t)s->flight.lost;

@@ -26,12 +26,12 @@ struct span series_span(const struct rep *r, const struct layout_series *s)
 uint64_t series_absent(const struct rep *r, const struct layout_series *s)
 {
 	const struct span span = series_span(r, s);
-	const int64_t *among = s->among < 0 ? NULL : r->columns[s->among].data;
+	const int64_t *recorded = s->only_where_recorded < 0 ? NULL : r->columns[s->only_where_recorded].data;
 	uint64_t absent = 0;
 	int64_t ignored;
 
-	for (size_t i = 0; among && i < span.count; i++)
-		absent += among[i] == NEVER && !span_sample(&span, i, &ignored);
+	for (size_t i = 0; recorded && i < span.count; i++)
+		absent += recorded[i] == NEVER && !span_sample(&span, i, &ignored);
 	return absent;
 }
 

@@ -88,7 +88,7 @@ static bool stages_make(const struct layout_flow *f, const struct rep *reps, siz
 #define STAGE_ROW(name, index, left_out, what)                                                                         \
 	{                                                                                                              \
 		.key = name "_ns", .number = index, .label = name, .measure = MEASURE_SERIES, .in_csv = true,          \
-		.shown = SHOWN_TABLE | SHOWN_REPORT, .spare = (left_out), .worse = 1, .help = "mean time " what        \
+		.shown = SHOWN_TABLE | SHOWN_REPORT, .drop_order = (left_out), .worse = 1, .help = "mean time " what   \
 	}
 
 static const struct block_statistic stages_statistics[] = {

@@ -60,7 +60,7 @@ struct statistic {
 	enum over_reps over_reps;
 	unsigned shown; /* SHOWN_TABLE | SHOWN_REPORT */
 	/* how readily the table leaves out its column: as in struct table_column (common/table.h); 0: never */
-	unsigned spare;
+	unsigned drop_order;
 	/* in the joint test of a comparison (docs/compare.md); 0: not compared */
 	double weight;
 	/* the largest change of it that a comparison takes for harmless unless another one is asked for, as a share of

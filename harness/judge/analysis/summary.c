@@ -105,7 +105,7 @@ void summary_free(struct summary *s)
 
 bool summary_is_disturbed(const struct summary_point *p)
 {
-	return number_is_known(p->taken) && number_value(p->taken) > 0.15;
+	return number_is_known(p->cpu_share_of_others) && number_value(p->cpu_share_of_others) > 0.15;
 }
 
 const struct summary_point *summary_find_point(const struct summary *s, json_int_t id)

@@ -137,7 +137,8 @@ struct summary_point {
 	json_t *reasons, *warnings; /* texts */
 	struct summary_loss loss;   /* of all flows */
 	struct number spread_ns;    /* between the flows' first posts, at most; absent: the point has no flows */
-	struct number taken;	    /* what others took of its and its neighbours' CPUs, a share; none: not known */
+	struct number
+	    cpu_share_of_others;    /* what others took of its and its neighbours' CPUs, a share; none: not known */
 	struct summary_flow *flows; /* at least one */
 	size_t flow_count;
 	json_t *clock; /* with two hosts: point.json's "clock" without the comparisons; otherwise NULL */

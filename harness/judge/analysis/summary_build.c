@@ -384,7 +384,7 @@ static void set_taken(const struct work *w, struct summary_point *out)
 		known += json_is_number(share);
 	}
 	if (looks)
-		out->taken = number_real(sum / (double)known);
+		out->cpu_share_of_others = number_real(sum / (double)known);
 }
 
 static void set_flows(struct work *w, struct summary_point *out)
@@ -499,19 +499,19 @@ static void take_neighbours(struct summary *s)
 	double *own = or_abort(calloc(s->point_count + 1, sizeof(*own)));
 
 	for (size_t i = 0; i < s->point_count; i++)
-		own[i] = number_value(s->points[i].taken);
+		own[i] = number_value(s->points[i].cpu_share_of_others);
 	for (size_t i = 0; i < s->point_count; i++) {
 		struct summary_point *p = &s->points[i];
 		double sum = 0;
 		int known = 0;
 
-		if (!number_is_known(p->taken))
+		if (!number_is_known(p->cpu_share_of_others))
 			continue;
 		for (size_t k = i ? i - 1 : 0; k <= i + 1 && k < s->point_count; k++) {
 			sum += isnan(own[k]) ? 0 : own[k];
 			known += !isnan(own[k]);
 		}
-		p->taken = number_real(sum / known);
+		p->cpu_share_of_others = number_real(sum / known);
 		if (summary_is_disturbed(p))
 			json_array_append_new(
 			    p->warnings,

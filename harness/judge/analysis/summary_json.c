@@ -537,8 +537,8 @@ json_t *summary_encode_point(const struct summary_point *p)
 	put_summary_blocks(object, &p->results, NULL);
 	if (p->clock)
 		json_object_set(object, "clock", p->clock);
-	if (p->taken.kind != NUMBER_ABSENT)
-		json_object_set_new(object, "taken", number_encode(p->taken));
+	if (p->cpu_share_of_others.kind != NUMBER_ABSENT)
+		json_object_set_new(object, "taken", number_encode(p->cpu_share_of_others));
 	json_object_set_new(object, "metrics", encode_metrics(&p->results));
 	json_object_set_new(object, "reps", json_array());
 	for (size_t i = 0; i < p->rep_count; i++)
@@ -563,7 +563,7 @@ static void decode_point(const json_t *object, struct summary_point *out)
 	    .loss = decode_loss(json_object_get(object, "loss")),
 	    .spread_ns = number_decode(json_object_get(json_object_get(object, "start"), "spread_ns")),
 	    .clock = json_is_object(clock) ? json_incref((json_t *)clock) : NULL,
-	    .taken = number_decode(json_object_get(object, "taken")),
+	    .cpu_share_of_others = number_decode(json_object_get(object, "taken")),
 	    .results = decode_results(object),
 	};
 	decode_flows(object, out);

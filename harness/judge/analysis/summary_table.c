@@ -75,10 +75,10 @@ static void put_number(struct table *t, size_t column, size_t row, struct number
 }
 
 /* A column of numbers; empty cells. */
-static size_t add_number_column(struct table *t, const char *label, enum measure measure, unsigned spare)
+static size_t add_number_column(struct table *t, const char *label, enum measure measure, unsigned drop_order)
 {
-	return table_add(
-	    t, &(struct table_column){.label = label, .measure = measure, .align = TABLE_NUMBER, .spare = spare});
+	return table_add(t, &(struct table_column){
+				.label = label, .measure = measure, .align = TABLE_NUMBER, .drop_order = drop_order});
 }
 
 static size_t add_text_column(struct table *t, const char *label, enum table_align align)
@@ -177,7 +177,7 @@ static struct number row_statistic(const struct row *r, size_t statistic)
 static void add_statistic_column(struct table *t, const struct rows *all, size_t statistic, const char *title)
 {
 	const struct statistic *s = &statistics[statistic];
-	size_t column = add_number_column(t, title, s->measure, s->spare);
+	size_t column = add_number_column(t, title, s->measure, s->drop_order);
 
 	for (size_t i = 0; i < all->count; i++)
 		put_number(t, column, i, row_statistic(&all->row[i], statistic));
@@ -247,7 +247,7 @@ static void add_columns_of_block(struct table *t, const struct rows *all, const 
 
 		if (!(s->shown & SHOWN_TABLE) || !rows_know(all, b, s))
 			continue;
-		column = add_number_column(t, s->label, s->measure, s->spare);
+		column = add_number_column(t, s->label, s->measure, s->drop_order);
 		for (size_t i = 0; i < all->count; i++)
 			put_number(t, column, i, row_number(&all->row[i], b, s));
 	}

@@ -137,7 +137,7 @@ struct context {
 	unsigned cause;
 };
 
-struct strand;
+struct thread_view;
 
 /* What runs on a CPU. */
 struct cpu_view {
@@ -146,17 +146,17 @@ struct cpu_view {
 	int64_t idle_state; /* -1: none or unknown */
 	struct context stack[NESTED];
 	size_t depth;
-	struct strand *there; /* a program's threads that run on it or wait for it */
-	bool ticks;	      /* the periodic tick comes to it unless it is idle */
-	int64_t seen;	      /* the last event on it */
-	int64_t due;	      /* the latest time of the next tick; INT64_MAX: unknown */
+	struct thread_view *there; /* a program's threads that run on it or wait for it */
+	bool ticks;		   /* the periodic tick comes to it unless it is idle */
+	int64_t seen;		   /* the last event on it */
+	int64_t due;		   /* the latest time of the next tick; INT64_MAX: unknown */
 };
 
 /*
  * What is followed over CPUs: an endpoint's threads, together; or one thread of a program. Of an endpoint only what
  * keeps it from running is a cause; a program's thread has one at any time, as it may run, or sleep, for too long.
  */
-struct strand {
+struct thread_view {
 	struct timeline *out;
 	int64_t tid; /* NOBODY: all threads of the endpoint */
 	int64_t cpu, now;
@@ -168,7 +168,7 @@ struct strand {
 	int64_t call;	    /* the name of the system call that it is in, or -1 */
 	int64_t faulted_at; /* the page fault that was its last event, or NOBODY */
 	struct timeline_thread *thread;
-	struct strand *next, **before; /* in the list of its CPU; `before` is NULL if it is in none */
+	struct thread_view *next, **before; /* in the list of its CPU; `before` is NULL if it is in none */
 };
 
 /* A cause that two names make up. */
@@ -194,7 +194,7 @@ struct builder {
 	struct pair_causes asleep;	/* by the names of the call and of the waker */
 	struct cpu_view cpus[CPULIST_MAX];
 	const struct timeline_threads *threads; /* of a program; NULL: of an endpoint */
-	struct strand *strands;			/* of its threads, in their order */
+	struct thread_view *thread_views;	/* of its threads, in their order */
 	int64_t tick, tick_ns;			/* the tick's name, and its period; 0: not known */
 	int64_t refill; /* the name of the timer that grants control groups their quota again; -1: there is none */
 	bool has_quota; /* the program used up that of its group meanwhile */
@@ -252,7 +252,7 @@ static unsigned cause_of_waking(struct builder *b, const struct cpu_view *cpu)
 #define SLEEPS_MOST 4096 /* pairs of a call and a waker; further ones have no names, as they are searched one by one */
 
 /* A program's thread sleeps in a call, or where it touched memory, until somebody wakes it. */
-static unsigned cause_of_sleep(struct builder *b, const struct strand *s, int64_t waker)
+static unsigned cause_of_sleep(struct builder *b, const struct thread_view *s, int64_t waker)
 {
 	enum { FAULTED = -2 };
 	const int64_t where = s->call < 0 && s->faulted_at != NOBODY ? FAULTED : s->call;
@@ -276,7 +276,7 @@ static unsigned cause_of_sleep(struct builder *b, const struct strand *s, int64_
 }
 
 /* What the thread waits for while it does not run; TIMELINE_NO_CAUSE: only for messages, or for what its waker will say. */
-static unsigned cause_of_absence(struct builder *b, const struct strand *s, const struct cpu_view *cpu)
+static unsigned cause_of_absence(struct builder *b, const struct thread_view *s, const struct cpu_view *cpu)
 {
 	switch (s->left) {
 	case TRACE_STOPPED:
@@ -295,15 +295,15 @@ static unsigned cause_of_absence(struct builder *b, const struct strand *s, cons
 	}
 }
 
-static bool strand_runs(const struct builder *b, const struct strand *s, const struct cpu_view *cpu)
+static bool thread_view_runs(const struct builder *b, const struct thread_view *s, const struct cpu_view *cpu)
 {
 	return b->threads ? s->runs : cpu->turn == TURN_OWN;
 }
 
 /* The cause for what runs until the next event. */
-static unsigned cause_now(struct builder *b, const struct strand *s, const struct cpu_view *cpu)
+static unsigned cause_now(struct builder *b, const struct thread_view *s, const struct cpu_view *cpu)
 {
-	if (strand_runs(b, s, cpu)) {
+	if (thread_view_runs(b, s, cpu)) {
 		if (cpu->depth)
 			return cpu->stack[cpu->depth - 1].cause;
 		return !b->threads    ? TIMELINE_NO_CAUSE
@@ -343,7 +343,7 @@ struct event {
 	enum trace_kind kind;
 	int64_t time, name, value;
 	struct cpu_view *cpu;
-	struct strand *strand; /* whose thread it is about, or whose CPU; NULL: nobody's */
+	struct thread_view *thread; /* whose thread it is about, or whose CPU; NULL: nobody's */
 };
 
 /* What a kind of event does; the rows are in common/lateness.def. */
@@ -379,7 +379,7 @@ static void leave_context(struct builder *b, const struct kind_rule *rule, const
 static void enter_call(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
 	if (b->threads)
-		v->strand->call = v->name;
+		v->thread->call = v->name;
 	else
 		enter_context(b, rule, v);
 }
@@ -387,7 +387,7 @@ static void enter_call(struct builder *b, const struct kind_rule *rule, const st
 static void leave_call(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
 	if (b->threads)
-		v->strand->call = -1;
+		v->thread->call = -1;
 	else
 		leave_context(b, rule, v);
 }
@@ -410,7 +410,7 @@ static void give_to_other(struct builder *b, const struct kind_rule *rule, const
 	take_turn(b, v, TURN_OTHER, named_cause(b, rule->cause, v->name));
 }
 
-static void strand_leave_cpu(struct strand *s)
+static void thread_view_leave_cpu(struct thread_view *s)
 {
 	if (!s->before)
 		return;
@@ -420,11 +420,11 @@ static void strand_leave_cpu(struct strand *s)
 	s->before = NULL;
 }
 
-static void strand_go_to(struct builder *b, struct strand *s, int64_t number)
+static void thread_view_go_to(struct builder *b, struct thread_view *s, int64_t number)
 {
 	struct cpu_view *cpu = &b->cpus[number];
 
-	strand_leave_cpu(s);
+	thread_view_leave_cpu(s);
 	s->cpu = number;
 	s->next = cpu->there;
 	s->before = &cpu->there;
@@ -434,7 +434,7 @@ static void strand_go_to(struct builder *b, struct strand *s, int64_t number)
 }
 
 /* A task may change its name. */
-static void strand_name(const struct builder *b, struct strand *s, int64_t name)
+static void thread_view_name(const struct builder *b, struct thread_view *s, int64_t name)
 {
 	if (name < 0 || !s->thread || name == s->name)
 		return;
@@ -448,12 +448,12 @@ static void give_to_own(struct builder *b, const struct kind_rule *rule, const s
 	take_turn(b, v, TURN_OWN, b->threads ? named_cause(b, CAUSE_TASK, v->name) : TIMELINE_NO_CAUSE);
 	if (!b->threads)
 		return;
-	v->strand->runs = true;
-	strand_name(b, v->strand, v->name);
+	v->thread->runs = true;
+	thread_view_name(b, v->thread, v->name);
 }
 
 /* A thread that could go on has been kept from its CPU since it left it, whoever had that meanwhile. */
-static void throttle(struct builder *b, struct strand *s, int64_t until)
+static void throttle(struct builder *b, struct thread_view *s, int64_t until)
 {
 	struct timeline *t = s->out;
 
@@ -480,7 +480,7 @@ static void enter_timer(struct builder *b, const struct kind_rule *rule, const s
 	if (!b->has_quota || v->name != b->refill)
 		return;
 	for (size_t i = 0; i < CPULIST_MAX; i++)
-		for (struct strand *s = b->cpus[i].there; s; s = s->next)
+		for (struct thread_view *s = b->cpus[i].there; s; s = s->next)
 			throttle(b, s, v->time);
 }
 
@@ -508,20 +508,20 @@ static void enter_work(struct builder *b, const struct kind_rule *rule, const st
 static void go_away(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
 	(void)rule;
-	v->strand->left = v->kind;
-	v->strand->left_at = v->time;
-	v->strand->runs = false;
-	strand_name(b, v->strand, v->name);
+	v->thread->left = v->kind;
+	v->thread->left_at = v->time;
+	v->thread->runs = false;
+	thread_view_name(b, v->thread, v->name);
 	if (v->kind != TRACE_PREEMPTED)
-		strand_leave_cpu(v->strand);
+		thread_view_leave_cpu(v->thread);
 }
 
 /* Only now is it known who ends the sleep of a program's thread. */
 static void wake_thread(struct builder *b, const struct event *v)
 {
-	struct strand *s = v->strand;
+	struct thread_view *s = v->thread;
 	struct timeline_thread *t = s->thread;
-	const struct strand *own = v->cpu->depth ? NULL : v->cpu->there;
+	const struct thread_view *own = v->cpu->depth ? NULL : v->cpu->there;
 
 	while (own && !own->runs)
 		own = own->next;
@@ -529,7 +529,7 @@ static void wake_thread(struct builder *b, const struct event *v)
 		timeline_add(s->out, s->now, v->time,
 			     cause_of_sleep(b, s, own && own->name >= 0 ? own->name : v->name));
 	s->now = v->time;
-	strand_go_to(b, s, s->cpu == NO_CPU ? v->cpu - b->cpus : s->cpu);
+	thread_view_go_to(b, s, s->cpu == NO_CPU ? v->cpu - b->cpus : s->cpu);
 	t->wakes = grow_or_abort(t->wakes, t->wake_count, sizeof(*t->wakes));
 	t->wakes[t->wake_count++] = (struct timeline_wake){v->time, own ? own->thread : NULL};
 }
@@ -537,21 +537,21 @@ static void wake_thread(struct builder *b, const struct event *v)
 static void wake(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
 	(void)rule;
-	if (v->strand->left != TRACE_SLEPT && v->strand->left != TRACE_STOPPED)
+	if (v->thread->left != TRACE_SLEPT && v->thread->left != TRACE_STOPPED)
 		return;
 	if (b->threads)
 		wake_thread(b, v);
-	v->strand->left = v->kind;
+	v->thread->left = v->kind;
 }
 
 /* A thread that waits for a CPU is to wait for another one. */
 static void move_thread(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
 	(void)rule;
-	if (v->strand->before)
-		strand_go_to(b, v->strand, v->cpu - b->cpus);
+	if (v->thread->before)
+		thread_view_go_to(b, v->thread, v->cpu - b->cpus);
 	else
-		v->strand->cpu = v->cpu - b->cpus;
+		v->thread->cpu = v->cpu - b->cpus;
 }
 
 /* At a single moment, without beginning and end. */
@@ -563,7 +563,7 @@ static void mark(struct builder *b, const struct kind_rule *rule, const struct e
 static void mark_own(struct builder *b, const struct kind_rule *rule, const struct event *v)
 {
 	if (b->threads)
-		v->strand->faulted_at = v->time;
+		v->thread->faulted_at = v->time;
 	else if (v->cpu->turn == TURN_OWN)
 		mark(b, rule, v);
 }
@@ -585,7 +585,7 @@ static const struct kind_rule rules[TRACE_KINDS] = {
 };
 
 /* A page fault that does not sleep ends before the thread's next event. */
-static void pass_fault(struct builder *b, struct strand *s, int64_t until)
+static void pass_fault(struct builder *b, struct thread_view *s, int64_t until)
 {
 	const int64_t most = s->faulted_at + FAULT_MOST_NS, end = until < most ? until : most;
 
@@ -598,7 +598,7 @@ static void pass_fault(struct builder *b, struct strand *s, int64_t until)
 }
 
 /* Record what has happened to it since its last event. */
-static void pass_time(struct builder *b, struct strand *s, int64_t until)
+static void pass_time(struct builder *b, struct thread_view *s, int64_t until)
 {
 	if (s->cpu != NO_CPU)
 		pass_fault(b, s, until);
@@ -627,14 +627,14 @@ static bool has_view(const int64_t *word)
 	return word[TRACE_CPU] >= 0 && word[TRACE_CPU] < CPULIST_MAX;
 }
 
-static struct event event_of(struct builder *b, const int64_t *word, int kind, struct strand *s)
+static struct event event_of(struct builder *b, const int64_t *word, int kind, struct thread_view *s)
 {
 	return (struct event){(enum trace_kind)kind, word[TRACE_TIME],		word[TRACE_NAME],
 			      word[TRACE_VALUE],     &b->cpus[word[TRACE_CPU]], s};
 }
 
 /* An event that says at its end how long it took. */
-static void pass_value(struct builder *b, struct strand *s, const struct kind_rule *rule, const int64_t *word)
+static void pass_value(struct builder *b, struct thread_view *s, const struct kind_rule *rule, const int64_t *word)
 {
 	const int64_t time = word[TRACE_TIME];
 
@@ -647,7 +647,7 @@ static void pass_value(struct builder *b, struct strand *s, const struct kind_ru
 
 /* --- an endpoint --- */
 
-static void timeline_take(struct builder *b, struct strand *s, const int64_t *word)
+static void timeline_take(struct builder *b, struct thread_view *s, const int64_t *word)
 {
 	const int64_t time = word[TRACE_TIME];
 	const int kind = timeline_kind(b->file, word);
@@ -675,11 +675,11 @@ static void timeline_take(struct builder *b, struct strand *s, const int64_t *wo
 
 /* --- a program's threads --- */
 
-static struct strand *strand_find(struct builder *b, int64_t tid)
+static struct thread_view *thread_view_find(struct builder *b, int64_t tid)
 {
 	const struct timeline_thread *thread = timeline_thread_find(b->threads, tid);
 
-	return thread ? &b->strands[thread - b->threads->list] : NULL;
+	return thread ? &b->thread_views[thread - b->threads->list] : NULL;
 }
 
 /* A CPU that is not idle, and to which nothing came when the tick was due: all that was there was kept from going on. */
@@ -690,7 +690,7 @@ static void pass_stolen(struct builder *b, struct cpu_view *cpu, int64_t until)
 	cpu->seen = until;
 	if (!cpu->ticks || cpu->due == INT64_MAX || until - since < b->tick_ns / 4)
 		return;
-	for (struct strand *s = cpu->there; s; s = s->next) {
+	for (struct thread_view *s = cpu->there; s; s = s->next) {
 		pass_time(b, s, since);
 		if (s->runs || s->left == TRACE_PREEMPTED || s->left == TRACE_WOKEN)
 			timeline_add(s->out, s->now, until, plain_cause(b, CAUSE_BELOW));
@@ -700,13 +700,13 @@ static void pass_stolen(struct builder *b, struct cpu_view *cpu, int64_t until)
 
 static void pass_cpu(struct builder *b, struct cpu_view *cpu, const struct kind_rule *rule, const int64_t *word)
 {
-	for (struct strand *s = cpu->there; s; s = s->next) {
+	for (struct thread_view *s = cpu->there; s; s = s->next) {
 		pass_value(b, s, rule, word);
 		pass_time(b, s, word[TRACE_TIME]);
 	}
 }
 
-static void pass_thread(struct builder *b, struct strand *s, int kind, const int64_t *word)
+static void pass_thread(struct builder *b, struct thread_view *s, int kind, const int64_t *word)
 {
 	const int64_t time = word[TRACE_TIME];
 
@@ -715,13 +715,13 @@ static void pass_thread(struct builder *b, struct strand *s, int kind, const int
 	s->faulted_at = kind == TRACE_SLEPT || kind == TRACE_WOKEN ? s->faulted_at : NOBODY;
 	if (kind == TRACE_OWN) {
 		s->now = time > s->now ? time : s->now;
-		strand_go_to(b, s, word[TRACE_CPU]);
+		thread_view_go_to(b, s, word[TRACE_CPU]);
 	}
 	/* Some kernels do not trace every switch to it. */
 	if (!s->runs && (kind == TRACE_CALL_ENTER || kind == TRACE_CALL_EXIT || kind == TRACE_FAULT)) {
 		const struct event v = event_of(b, word, kind, s);
 
-		strand_go_to(b, s, word[TRACE_CPU]);
+		thread_view_go_to(b, s, word[TRACE_CPU]);
 		take_turn(b, &v, TURN_OWN, cause_table_of(b->causes, CAUSE_TASK, b->side, s->thread->name));
 		s->runs = true;
 	}
@@ -731,12 +731,12 @@ static void thread_take(struct builder *b, const int64_t *word)
 {
 	const int kind = timeline_kind(b->file, word);
 	const struct kind_rule *rule = kind < 0 ? NULL : &rules[kind];
-	struct strand *s;
+	struct thread_view *s;
 	struct event v;
 
 	if (!rule || !has_view(word))
 		return;
-	s = rule->is_of_thread ? strand_find(b, word[TRACE_VALUE]) : NULL;
+	s = rule->is_of_thread ? thread_view_find(b, word[TRACE_VALUE]) : NULL;
 	v = event_of(b, word, kind, s);
 	pass_stolen(b, &b->cpus[word[TRACE_CPU]], word[TRACE_TIME]);
 	if (!rule->is_of_thread || kind == TRACE_OWN)
@@ -816,28 +816,28 @@ static void builder_free(struct builder *b)
 		free(b->named[i]);
 	free(b->works);
 	free(b->asleep.list);
-	free(b->strands);
+	free(b->thread_views);
 	free(b);
 }
 
-static struct strand strand_of(struct timeline *out)
+static struct thread_view thread_view_of(struct timeline *out)
 {
-	return (struct strand){.out = out,
-			       .tid = NOBODY,
-			       .cpu = NO_CPU,
-			       .now = INT64_MIN,
-			       .left = TRACE_SLEPT,
-			       .left_at = NOBODY,
-			       .name = -1,
-			       .call = -1,
-			       .faulted_at = NOBODY};
+	return (struct thread_view){.out = out,
+				    .tid = NOBODY,
+				    .cpu = NO_CPU,
+				    .now = INT64_MIN,
+				    .left = TRACE_SLEPT,
+				    .left_at = NOBODY,
+				    .name = -1,
+				    .call = -1,
+				    .faulted_at = NOBODY};
 }
 
 void timeline_build(const struct trace_file *f, unsigned side, bool sleeps, struct cause_table *causes,
 		    struct timeline *out)
 {
 	struct builder *b = builder_new(f, side, causes);
-	struct strand s = strand_of(out);
+	struct thread_view s = thread_view_of(out);
 
 	b->sleeps = sleeps;
 	*out = (struct timeline){.known_until = known_until(f, false), .gaps_until = timeline_gaps_until(f)};
@@ -978,14 +978,14 @@ void timeline_build_threads(const struct trace_file *f, struct cause_table *caus
 	b->refill = find_name(f, "sched_cfs_period_timer");
 	b->has_quota = json_integer_value(json_object_get(f->about, "throttled")) > 0;
 	learn_tick(b);
-	b->strands = or_abort(calloc(out->count + 1, sizeof(*b->strands)));
+	b->thread_views = or_abort(calloc(out->count + 1, sizeof(*b->thread_views)));
 	for (size_t i = 0; i < out->count; i++) {
 		struct timeline_thread *t = &out->list[i];
 
 		t->line = (struct timeline){.cpu = NO_CPU, .known_until = until, .gaps_until = INT64_MAX};
-		b->strands[i] = strand_of(&t->line);
-		b->strands[i].tid = t->tid;
-		b->strands[i].thread = t;
+		b->thread_views[i] = thread_view_of(&t->line);
+		b->thread_views[i].tid = t->tid;
+		b->thread_views[i].thread = t;
 	}
 	for (size_t i = 0; i < f->events && f->words[i * TRACE_WORDS + TRACE_TIME] <= until; i++)
 		thread_take(b, f->words + i * TRACE_WORDS);

@@ -317,7 +317,7 @@ static char *trouble_with(const struct summary_point *point, const struct claim_
 		return fs_path("point %" JSON_INTEGER_FORMAT " is not valid: %s", point->id, reason ? reason : "?");
 	if (summary_is_disturbed(point))
 		return fs_path("point %" JSON_INTEGER_FORMAT " was disturbed: others took %.0f %% of its CPUs' time",
-			       point->id, 100 * number_value(point->taken));
+			       point->id, 100 * number_value(point->cpu_share_of_others));
 	if (number.kind == NUMBER_ABSENT)
 		return fs_path("point %" JSON_INTEGER_FORMAT " has no %s", point->id, metric->text);
 	if (number.kind == NUMBER_NONE && is_of_cycle(metric, &cycle))

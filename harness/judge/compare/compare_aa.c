@@ -286,7 +286,7 @@ static struct table aa_empty_table(const struct compare_aa *a)
 	char between_units[48];
 	const struct table_column columns[AA_COLUMNS] = {
 	    [AA_POINT] = {.label = "point", .align = TABLE_RIGHT},
-	    [AA_LABEL] = {.label = "", .spare = 1},
+	    [AA_LABEL] = {.label = "", .drop_order = 1},
 	    [AA_QUANTITY] = {.label = "quantity"},
 	    [AA_NOISE] = {.label = "noise floor", .align = TABLE_RIGHT},
 	    [AA_UNITS] = {.label = between_units, .align = TABLE_RIGHT},

@@ -12,14 +12,14 @@
 #include "judge/compare/compare_verdict.h"
 
 /* For each verdict: the number of quantities, and the one with the largest (possible) change. */
-struct tally {
+struct noted {
 	size_t count;
 	const struct comparison_point *point;
 	const struct comparison_quantity *worst;
 	double most;
 };
 
-static void note_verdict(struct tally *t, const struct comparison_point *point,
+static void note_verdict(struct noted *t, const struct comparison_point *point,
 			 const struct comparison_quantity *quantity, double much)
 {
 	t->count++;
@@ -30,10 +30,10 @@ static void note_verdict(struct tally *t, const struct comparison_point *point,
 	t->point = point;
 }
 
-struct tallies {
-	struct tally regression, improvement;
-	struct tally open, shown; /* undecided, and may be worse; shown: those that do not decide */
-	struct verdict_tally verdicts;
+struct all_noted {
+	struct noted regression, improvement;
+	struct noted open, shown; /* undecided, and may be worse; shown: those that do not decide */
+	struct verdict_counts verdicts;
 	const struct comparison_missing *missing; /* decides, but was not compared; NULL: none is */
 	const struct comparison_point *missing_at;
 	size_t all, deciding;
@@ -48,7 +48,7 @@ static double worse_end(const struct comparison_quantity *q)
 	return isnan(end) ? INFINITY : end + comparison_shown(q, &q->step);
 }
 
-static void count_quantity(struct tallies *all, const struct comparison_point *point,
+static void count_quantity(struct all_noted *all, const struct comparison_point *point,
 			   const struct comparison_quantity *q)
 {
 	double margin = q->margin.own;
@@ -65,7 +65,7 @@ static void count_quantity(struct tallies *all, const struct comparison_point *p
 			     worse_end(q) / comparison_shown(q, &q->margin));
 }
 
-static void answer_count(const struct comparison *c, struct tallies *all)
+static void answer_count(const struct comparison *c, struct all_noted *all)
 {
 	for (const struct comparison_point *p = c->points; p < c->points + c->point_count; p++) {
 		for (size_t k = 0; k < p->quantity_count; k++)
@@ -198,7 +198,7 @@ static char *resolved_text(const struct comparison *c, const char *before)
 /* --- the sentence --- */
 
 /* "p50 of point 3 (rc, 32B)", or "p50" if there is one point. */
-static char *where_text(const struct comparison *c, const struct tally *t)
+static char *where_text(const struct comparison *c, const struct noted *t)
 {
 	if (c->point_count == 1)
 		return fs_path("%s", compare_quantity_label(t->worst->key));
@@ -265,7 +265,7 @@ static char *sentence_of(const struct comparison *c, const char *says, char *res
 	return text;
 }
 
-static char *found_text(const struct comparison *c, const struct tallies *all, const struct tally *t)
+static char *found_text(const struct comparison *c, const struct all_noted *all, const struct noted *t)
 {
 	char *where = where_text(c, t), *effect = effect_text(c, t->worst);
 	char *text = fs_path(" in %zu of %zu quantities, most in %s: %s", t->count, all->all, where, effect);
@@ -331,7 +331,7 @@ static char *too_few_text(const struct comparison *c)
 }
 
 /* "p99 by up to 7.2 %": the largest possible change among undecided quantities. */
-static char *worst_text(const struct comparison *c, const struct tally *t)
+static char *worst_text(const struct comparison *c, const struct noted *t)
 {
 	char *where = where_text(c, t), *text;
 	char number[24];
@@ -371,16 +371,16 @@ static char *seen_text(const struct comparison_quantity *q)
 }
 
 /* One that decides, but of which there is no result. */
-static char *missing_text(const struct comparison *c, const struct tallies *all)
+static char *missing_text(const struct comparison *c, const struct all_noted *all)
 {
 	return sentence_of(c, "may or may not be slower than",
 			   fs_path(": %s decides, but was not compared at point %" JSON_INTEGER_FORMAT ": %s",
 				   compare_quantity_label(all->missing->key), all->missing_at->id, all->missing->why));
 }
 
-static char *undecided_text(const struct comparison *c, const struct tallies *all)
+static char *undecided_text(const struct comparison *c, const struct all_noted *all)
 {
-	const struct tally *t = all->open.count ? &all->open : &all->shown;
+	const struct noted *t = all->open.count ? &all->open : &all->shown;
 	const char *whose = all->open.count ? " that decide" : " (all decide, as noise exceeds margins)";
 	char *worst, *seen, *needed, *resolved, *text;
 
@@ -403,7 +403,7 @@ static char *undecided_text(const struct comparison *c, const struct tallies *al
 	return sentence_of(c, "may or may not be slower than", text);
 }
 
-static char *not_slower_text(const struct comparison *c, const struct tallies *all)
+static char *not_slower_text(const struct comparison *c, const struct all_noted *all)
 {
 	char *resolved = resolved_text(c, all->improvement.count ? "; " : ": "), *found, *text;
 
@@ -416,7 +416,7 @@ static char *not_slower_text(const struct comparison *c, const struct tallies *a
 	return sentence_of(c, "is faster than", text);
 }
 
-static char *slower_text(const struct comparison *c, const struct tallies *all)
+static char *slower_text(const struct comparison *c, const struct all_noted *all)
 {
 	char *found = found_text(c, all, &all->regression), *resolved = resolved_text(c, "; otherwise ");
 	char *text = fs_path("%s%s", found, resolved);
@@ -428,7 +428,7 @@ static char *slower_text(const struct comparison *c, const struct tallies *all)
 
 void compare_answer(struct comparison *c)
 {
-	struct tallies all = {.all = 0};
+	struct all_noted all = {.all = 0};
 
 	answer_count(c, &all);
 	c->verdict = compare_verdict_outcome(&all.verdicts);

@@ -363,14 +363,14 @@ static int judge_entries(const struct compare_join *j, const struct compare_rule
 int compare_judge_overall(const struct compare_join *j, const struct compare_rule *rule, const struct perm_plan *plan,
 			  enum compare_verdict *verdict)
 {
-	struct verdict_tally tally = {.open = 0};
+	struct verdict_counts counts = {.open = 0};
 	struct judged all;
 	int rc = judge_with(j, rule, plan, &all);
 
 	for (size_t i = 0; !rc && i < all.n; i++)
 		if (is_judged(j, &all.entries[i]))
-			compare_verdict_count(&tally, compare_entry_one(&all.entries[i]));
-	*verdict = compare_verdict_overall(&tally);
+			compare_verdict_count(&counts, compare_entry_one(&all.entries[i]));
+	*verdict = compare_verdict_overall(&counts);
 	judged_free(&all);
 	return rc;
 }

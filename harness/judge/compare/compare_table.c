@@ -116,20 +116,20 @@ static struct table table_of_lines(const struct comparison *c, size_t rows)
 {
 	static const struct table_column of_point[POINT_COLUMNS] = {
 	    [POINT] = {.label = "point", .align = TABLE_RIGHT},
-	    [LABEL] = {.label = "", .spare = 1},
+	    [LABEL] = {.label = "", .drop_order = 1},
 	};
 	char all_of_them[48], one_of_them[48];
 	const struct table_column of_quantity[QUANTITY_COLUMNS] = {
 	    [QUANTITY] = {.label = "quantity"},
-	    [BASE] = {.label = "BASE", .align = TABLE_RIGHT, .spare = 2},
-	    [NEW] = {.label = "NEW", .align = TABLE_RIGHT, .spare = 3},
+	    [BASE] = {.label = "BASE", .align = TABLE_RIGHT, .drop_order = 2},
+	    [NEW] = {.label = "NEW", .align = TABLE_RIGHT, .drop_order = 3},
 	    [EFFECT] = {.label = "effect", .align = TABLE_RIGHT},
 	    [ABSOLUTE] = {.label = "", .align = TABLE_RIGHT},
 	    [INTERVAL] = {.label = all_of_them, .align = TABLE_RIGHT},
-	    [ALONE] = {.label = one_of_them, .align = TABLE_RIGHT, .spare = 5},
+	    [ALONE] = {.label = one_of_them, .align = TABLE_RIGHT, .drop_order = 5},
 	    [P] = {.label = "p", .align = TABLE_POINT},
 	    [NOISE] = {.label = "noise", .align = TABLE_RIGHT},
-	    [MARGIN] = {.label = "margin", .spare = 4},
+	    [MARGIN] = {.label = "margin", .drop_order = 4},
 	    [VERDICT] = {.label = "verdict"},
 	};
 	struct table t = table_of(of_point, c->point_count > 1 ? POINT_COLUMNS : 0, rows);

@@ -243,7 +243,7 @@ struct verdict_one compare_entry_one(const struct compare_entry *t)
 				    t->decides};
 }
 
-void compare_verdict_count(struct verdict_tally *t, struct verdict_one one)
+void compare_verdict_count(struct verdict_counts *t, struct verdict_one one)
 {
 	bool open = one.verdict == COMPARE_UNDECIDED && one.may_be_worse;
 
@@ -252,12 +252,12 @@ void compare_verdict_count(struct verdict_tally *t, struct verdict_one one)
 	t->noisy += one.decides && one.noisy;
 }
 
-void compare_verdict_count_missing(struct verdict_tally *t)
+void compare_verdict_count_missing(struct verdict_counts *t)
 {
 	compare_verdict_count(t, (struct verdict_one){COMPARE_UNDECIDED, .may_be_worse = true, .decides = true});
 }
 
-static bool tally_is_empty(const struct verdict_tally *t)
+static bool nothing_counted(const struct verdict_counts *t)
 {
 	for (size_t v = 0; v < COMPARE_VERDICTS; v++)
 		if (t->count[v])
@@ -265,22 +265,22 @@ static bool tally_is_empty(const struct verdict_tally *t)
 	return true;
 }
 
-enum compare_verdict compare_verdict_overall(const struct verdict_tally *t)
+enum compare_verdict compare_verdict_overall(const struct verdict_counts *t)
 {
 	bool worse = t->count[COMPARE_REGRESSION], better = t->count[COMPARE_IMPROVEMENT];
 
 	if (worse || better)
 		return worse && better ? COMPARE_MIXED : worse ? COMPARE_REGRESSION : COMPARE_IMPROVEMENT;
-	return t->count[COMPARE_UNDECIDED] || tally_is_empty(t) ? COMPARE_UNDECIDED : COMPARE_EQUIVALENT;
+	return t->count[COMPARE_UNDECIDED] || nothing_counted(t) ? COMPARE_UNDECIDED : COMPARE_EQUIVALENT;
 }
 
-enum compare_outcome compare_verdict_outcome(const struct verdict_tally *t)
+enum compare_outcome compare_verdict_outcome(const struct verdict_counts *t)
 {
 	enum compare_verdict overall = compare_verdict_overall(t);
 
 	if (overall == COMPARE_REGRESSION || overall == COMPARE_MIXED)
 		return OUTCOME_REGRESSION;
-	return t->open || (t->noisy && t->shown) || tally_is_empty(t) ? OUTCOME_UNDECIDED : OUTCOME_NONE;
+	return t->open || (t->noisy && t->shown) || nothing_counted(t) ? OUTCOME_UNDECIDED : OUTCOME_NONE;
 }
 
 enum status compare_verdict_status(enum compare_outcome outcome)

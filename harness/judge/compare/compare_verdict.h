@@ -52,7 +52,7 @@ struct verdict_one {
 struct verdict_one compare_entry_one(const struct compare_entry *t);
 
 /* Verdicts on quantities. */
-struct verdict_tally {
+struct verdict_counts {
 	size_t count[COMPARE_VERDICTS];
 	size_t open;  /* they decide, are undecided, and may be worse by more than the margin */
 	size_t shown; /* the same, but they do not decide */
@@ -63,20 +63,20 @@ struct verdict_tally {
  * A change that is found counts, whatever quantity it is of, because the joint test allows for all of them. Of those
  * that are undecided, only those that decide count: it is they that must be resolved.
  */
-void compare_verdict_count(struct verdict_tally *t, struct verdict_one one);
+void compare_verdict_count(struct verdict_counts *t, struct verdict_one one);
 
 /* One that decides, but could not be compared. */
-void compare_verdict_count_missing(struct verdict_tally *t);
+void compare_verdict_count_missing(struct verdict_counts *t);
 
 /* A change of any quantity decides; without one, undecided quantities do (or that there are none). */
-enum compare_verdict compare_verdict_overall(const struct verdict_tally *t);
+enum compare_verdict compare_verdict_overall(const struct verdict_counts *t);
 
 /*
  * Did it become slower? It did if the overall verdict says so, and did not if no quantity is left
  * open: an improvement of one does not show that the others have not become worse. If noise is larger than the margin of
  * one that decides, all decide: the machine is too noisy for any to be passed over.
  */
-enum compare_outcome compare_verdict_outcome(const struct verdict_tally *t);
+enum compare_outcome compare_verdict_outcome(const struct verdict_counts *t);
 
 /* STATUS_OK, STATUS_NO or STATUS_UNDECIDED. */
 enum status compare_verdict_status(enum compare_outcome outcome);

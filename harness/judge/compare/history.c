@@ -486,8 +486,8 @@ enum { BEGAN, KERNEL, BOOT, RUNS, VALUE, LEVEL, MARK, BUILD_COLUMNS };
 static const struct table_column build_columns[BUILD_COLUMNS] = {
     [BEGAN] = {.label = "began"},
     [KERNEL] = {.label = "kernel"},
-    [BOOT] = {.label = "boot", .spare = 1},
-    [RUNS] = {.label = "runs", .align = TABLE_RIGHT, .spare = 2},
+    [BOOT] = {.label = "boot", .drop_order = 1},
+    [RUNS] = {.label = "runs", .align = TABLE_RIGHT, .drop_order = 2},
     [VALUE] = {.label = "value", .align = TABLE_RIGHT},
     [LEVEL] = {.label = "level", .align = TABLE_RIGHT},
     [MARK] = {.label = ""},

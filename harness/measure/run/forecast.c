@@ -188,7 +188,7 @@ static const json_t *params_of(const json_t *resolved, json_int_t id)
 }
 
 /* If a point is already known, that is from a newer run, and is kept. */
-static void note_point(struct former *f, const json_t *resolved, const json_t *line)
+static void note_point(struct earlier_runs *f, const json_t *resolved, const json_t *line)
 {
 	const json_t *took = json_object_get(line, "took_ms");
 	const json_t *params = params_of(resolved, json_integer_value(json_object_get(line, "id")));
@@ -203,7 +203,7 @@ static void note_point(struct former *f, const json_t *resolved, const json_t *l
 	free(key);
 }
 
-static void read_log(struct former *f, const char *run, const json_t *resolved)
+static void read_log(struct earlier_runs *f, const char *run, const json_t *resolved)
 {
 	char *path = fs_path("%s/log.jsonl", run), *text = NULL, *rest, *line;
 	size_t size;
@@ -222,7 +222,7 @@ static void read_log(struct former *f, const char *run, const json_t *resolved)
 	free(path);
 }
 
-static void read_run(struct former *f, const char *run)
+static void read_run(struct earlier_runs *f, const char *run)
 {
 	struct err ignored = ERR_INIT;
 	char *path = fs_path("%s/resolved.json", run);
@@ -253,7 +253,7 @@ static int newest_first(const void *a, const void *b)
 
 /* Symbolic links below `runs` are not followed, as fs_read() makes sure. If a path contains special
  * characters of glob(), no runs are found. */
-void former_open(struct former *f, const char *runs, const char *name)
+void earlier_runs_open(struct earlier_runs *f, const char *runs, const char *name)
 {
 	char *real = runs ? realpath(runs, NULL) : NULL;
 	char *beside = fs_path("%s/%s" STAMP, real ? real : "", name);
@@ -275,7 +275,7 @@ void former_open(struct former *f, const char *runs, const char *name)
 	free(real);
 }
 
-void former_close(struct former *f)
+void earlier_runs_close(struct earlier_runs *f)
 {
 	json_decref(f->points);
 	f->points = NULL;
@@ -283,7 +283,7 @@ void former_close(struct former *f)
 
 /* --- for a point --- */
 
-static const json_t *find_former(const struct former *f, const struct point *p)
+static const json_t *find_earlier(const struct earlier_runs *f, const struct point *p)
 {
 	json_t *resolved = json_pack("{s:o}", "bookkeeping", setting_bookkeeping());
 	char *key = key_of(p->params, resolved);
@@ -295,10 +295,10 @@ static const json_t *find_former(const struct former *f, const struct point *p)
 }
 
 /* A point's forecast, corrected if a former run had the same point. */
-static struct forecast former_forecast(const struct former *f, const struct point *p)
+static struct forecast forecast_by_earlier_runs(const struct earlier_runs *f, const struct point *p)
 {
 	const struct forecast t = forecast_point(p);
-	const json_t *found = find_former(f, p);
+	const json_t *found = find_earlier(f, p);
 	struct err ignored = ERR_INIT;
 	struct forecast corrected = t;
 	struct point former;
@@ -328,13 +328,13 @@ static double looks_s(const struct point *p)
 struct forecast forecast_run(const struct spec *spec, const char *runs, struct forecast *each)
 {
 	struct forecast sum = {.rest_s = spec->point_count ? RUN_S : 0, .is_former = spec->point_count > 0};
-	struct former former;
+	struct earlier_runs earlier;
 	const char *applied = "";
 
-	former_open(&former, runs, spec->name);
+	earlier_runs_open(&earlier, runs, spec->name);
 	for (size_t i = 0; i < spec->point_count; i++) {
 		const char *environment = spec->point[i].environment;
-		struct forecast t = former_forecast(&former, &spec->point[i]);
+		struct forecast t = forecast_by_earlier_runs(&earlier, &spec->point[i]);
 
 		if (spec->claims.count && !t.is_former)
 			t.rest_s += looks_s(&spec->point[i]);
@@ -347,6 +347,6 @@ struct forecast forecast_run(const struct spec *spec, const char *runs, struct f
 		applied = environment;
 		sum.is_former &= t.is_former;
 	}
-	former_close(&former);
+	earlier_runs_close(&earlier);
 	return sum;
 }

@@ -53,13 +53,13 @@ char *forecast_sentence(const struct forecast *t, char *buf, size_t size);
  * measure (resolved.json: bookkeeping). Files that cannot be read are skipped, as forecasts do not
  * depend on them.
  */
-struct former {
+struct earlier_runs {
 	json_t *points; /* by their identity as text: {"params", "took_ms"} */
 };
 
 /* Of the newest runs of that name in the directory `runs`, and in the campaigns in it. NULL: of none. */
-void former_open(struct former *f, const char *runs, const char *name);
-void former_close(struct former *f);
+void earlier_runs_open(struct earlier_runs *f, const char *runs, const char *name);
+void earlier_runs_close(struct earlier_runs *f);
 
 /* A run of the spec: each of its points, into `each` (room for all of them, or NULL), and the sum of all of them and what is done once.
  * Former runs are looked for in `runs`, a directory (NULL: none is). */

@@ -48,12 +48,14 @@ int lane_setting(const struct lane_variable *v, struct err *e)
 
 /* --- what must count the messages of a lane --- */
 
-enum witness { WITNESS_UNKNOWN, WITNESS_NONE, WITNESS_INTERFACE, WITNESS_PORT };
-static const char *const witness_names[] = {
-    [WITNESS_UNKNOWN] = "unknown", [WITNESS_NONE] = "none", [WITNESS_INTERFACE] = "interface", [WITNESS_PORT] = "port"};
+enum evidence { EVIDENCE_UNKNOWN, EVIDENCE_NONE, EVIDENCE_INTERFACE, EVIDENCE_PORT };
+static const char *const evidence_names[] = {[EVIDENCE_UNKNOWN] = "unknown",
+					     [EVIDENCE_NONE] = "none",
+					     [EVIDENCE_INTERFACE] = "interface",
+					     [EVIDENCE_PORT] = "port"};
 
-struct lane_witness {
-	enum witness kind;
+struct lane_evidence {
+	enum evidence kind;
 	char device[DEVICE_SIZE];
 	unsigned port;
 	struct interface interface;
@@ -79,7 +81,7 @@ static bool is_rdma(const struct sysroot *r, const char *device)
 }
 
 /* "lo.0", "mlx5_0:1.0" of UCX, whose last part numbers paths; "lo", "mlx5_0-dgram" of libfabric. */
-static void read_device(const struct sysroot *r, const char *text, struct lane_witness *w)
+static void read_device(const struct sysroot *r, const char *text, struct lane_evidence *w)
 {
 	const char *colon = strchr(text, ':');
 	char *end;
@@ -97,19 +99,19 @@ static void read_device(const struct sysroot *r, const char *text, struct lane_w
 	}
 }
 
-static struct lane_witness find_witness(const struct sysroot *r, const char *lane)
+static struct lane_evidence find_evidence(const struct sysroot *r, const char *lane)
 {
-	struct lane_witness w = {.kind = lane_is_memory(lane) ? WITNESS_NONE : WITNESS_UNKNOWN};
+	struct lane_evidence w = {.kind = lane_is_memory(lane) ? EVIDENCE_NONE : EVIDENCE_UNKNOWN};
 	const char *device = strrchr(lane, '/');
 
-	if (w.kind == WITNESS_NONE || !device)
+	if (w.kind == EVIDENCE_NONE || !device)
 		return w;
 	read_device(r, device + 1, &w);
 	snprintf(w.interface.name, sizeof(w.interface.name), "%.*s", (int)sizeof(w.interface.name) - 1, w.device);
 	if (is_rdma(r, w.device)) {
-		w.kind = WITNESS_PORT;
+		w.kind = EVIDENCE_PORT;
 	} else if (if_nametoindex(w.interface.name)) {
-		w.kind = WITNESS_INTERFACE;
+		w.kind = EVIDENCE_INTERFACE;
 		w.interface.is_loopback = interface_is_loopback(w.interface.name);
 	}
 	return w;
@@ -118,7 +120,7 @@ static struct lane_witness find_witness(const struct sysroot *r, const char *lan
 void lane_grant(json_t *granted, const char *lane, const char *expected, const struct transport_config *config)
 {
 	struct sysroot r;
-	struct lane_witness w;
+	struct lane_evidence w;
 	char name[DEVICE_SIZE + 16];
 
 	json_object_set_new(granted, "lane", json_string(lane));
@@ -126,21 +128,21 @@ void lane_grant(json_t *granted, const char *lane, const char *expected, const s
 		json_object_set_new(granted, "expected_lane", json_string(expected));
 	if (sysroot_open(&r, NULL, NULL))
 		return;
-	w = find_witness(&r, lane);
+	w = find_evidence(&r, lane);
 	sysroot_close(&r);
-	if (w.kind == WITNESS_PORT)
+	if (w.kind == EVIDENCE_PORT)
 		snprintf(name, sizeof(name), "%s:%u", w.device, w.port);
 	else
 		snprintf(name, sizeof(name), "%s", w.device);
 	json_object_set_new(granted, "witness",
-			    json_pack("{s:s, s:s, s:b, s:I, s:I}", "kind", witness_names[w.kind], "name", name,
+			    json_pack("{s:s, s:s, s:b, s:I, s:I}", "kind", evidence_names[w.kind], "name", name,
 				      "loopback", w.interface.is_loopback, "sent_bytes",
 				      (json_int_t)transport_sent_bytes(config), "received_bytes",
 				      (json_int_t)transport_received_bytes(config)));
 }
 
 /* "mlx5_0:1.packets" */
-static void count_port(const struct lane_witness *w, const char *device, unsigned port, json_t *counters)
+static void count_port(const struct lane_evidence *w, const char *device, unsigned port, json_t *counters)
 {
 	static const char *const sent[] = {"port_xmit_packets", "sent_pkts"};
 	json_t *all = verbs_counters(device, port), *packets = NULL;
@@ -151,12 +153,12 @@ static void count_port(const struct lane_witness *w, const char *device, unsigne
 	snprintf(name, sizeof(name), "%.*s:%u.packets", DEVICE_SIZE, device, port);
 	if (packets)
 		json_object_set(counters, name, packets);
-	if (w->kind == WITNESS_PORT && w->port == port && !strcmp(w->device, device))
+	if (w->kind == EVIDENCE_PORT && w->port == port && !strcmp(w->device, device))
 		json_object_update_missing(counters, all);
 	json_decref(all);
 }
 
-static void count_ports(const struct sysroot *r, const struct lane_witness *w, json_t *counters)
+static void count_ports(const struct sysroot *r, const struct lane_evidence *w, json_t *counters)
 {
 	char **paths, device[DEVICE_SIZE];
 	unsigned port;
@@ -215,17 +217,17 @@ static json_int_t settled_sockets(const struct sysroot *r)
 
 void lane_count(json_t *counters, const char *lane)
 {
-	struct lane_witness w;
+	struct lane_evidence w;
 	struct sysroot r;
 
 	if (sysroot_open(&r, NULL, NULL))
 		return;
-	w = find_witness(&r, lane);
+	w = find_evidence(&r, lane);
 	json_object_set_new(counters, "socket_bytes", json_integer(settled_sockets(&r)));
 	interface_count_all(NET_DEV, counters);
 	count_ports(&r, &w, counters);
 	sysroot_close(&r);
-	if (w.kind == WITNESS_INTERFACE && !w.interface.is_loopback)
+	if (w.kind == EVIDENCE_INTERFACE && !w.interface.is_loopback)
 		interface_count(NET_DEV, &w.interface, "tx_bytes", "rx_bytes", counters);
 }
 

@@ -31,7 +31,7 @@ void lane_grant(json_t *granted, const char *lane, const char *expected, const s
 bool lane_is_memory(const char *lane);
 
 /* Adds the counters of every interface and RDMA port, of which that judge must find one that moved with the messages, or
- * none; and the witness's bytes on the wire. */
+ * none; and the evidence's bytes on the wire. */
 void lane_count(json_t *counters, const char *lane);
 
 /* A library listens by itself, and takes everybody's calls. From now on the kernel answers none: both sides have met. */

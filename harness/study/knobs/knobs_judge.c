@@ -221,7 +221,7 @@ int knobs_compare(const struct study *s, const char *stage, size_t base, size_t 
 /* The quantities of a comparison, as far as they could be judged. */
 static enum compare_verdict judge_pair(struct comparison *c, const struct joined *j, const struct knobs_joint *all)
 {
-	struct verdict_tally tally = {.open = 0};
+	struct verdict_counts counts = {.open = 0};
 
 	c->points = or_abort(calloc(j->join.count + 1, sizeof(*c->points)));
 	for (size_t i = 0; i < j->join.count; i++)
@@ -234,9 +234,9 @@ static enum compare_verdict judge_pair(struct comparison *c, const struct joined
 			continue;
 		compare_judge_add(&c->points[t->point - j->join.point], t, judged ? NULL : "valid in too few blocks");
 		if (judged)
-			compare_verdict_count(&tally, compare_entry_one(t));
+			compare_verdict_count(&counts, compare_entry_one(t));
 	}
-	return compare_verdict_overall(&tally);
+	return compare_verdict_overall(&counts);
 }
 
 /* --- the knobs --- */

@@ -135,9 +135,9 @@ enum { KNOB, ALONE, ALONE_INTERVAL, WITHOUT, WITHOUT_INTERVAL, VERDICT, COST, CO
 static const struct table_column columns[COLUMNS] = {
     [KNOB] = {.label = "knob"},
     [ALONE] = {.label = "alone", .align = TABLE_RIGHT},
-    [ALONE_INTERVAL] = {.label = "95 % interval", .align = TABLE_RIGHT, .spare = 1},
+    [ALONE_INTERVAL] = {.label = "95 % interval", .align = TABLE_RIGHT, .drop_order = 1},
     [WITHOUT] = {.label = "left out", .align = TABLE_RIGHT},
-    [WITHOUT_INTERVAL] = {.label = "95 % interval", .align = TABLE_RIGHT, .spare = 2},
+    [WITHOUT_INTERVAL] = {.label = "95 % interval", .align = TABLE_RIGHT, .drop_order = 2},
     [VERDICT] = {.label = "verdict"},
     [COST] = {.label = "cost", .most = TABLE_WHOLE},
 };
