@@ -344,10 +344,12 @@ $(BUILD)/%.o: %.c
 	$(call compiling,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# A program for the kernel, as the bytes of an array. -g makes the types of its maps.
+# A program for the kernel, as the bytes of an array. -g makes the types of its maps. The kernel's headers are of this machine's processor: they are
+# where the compiler finds them.
+asm_headers = $$(echo '\#include <asm/types.h>' | $(CC) $(CPPFLAGS) -E - | sed -n 's|^.* "\(.*\)/asm/types.h".*|\1|p' | head -n 1)
 $(BUILD)/%.bpf.inc: %.bpf.c harness/measure/transports/bpf_code.h
 	$(call compiling,$@)
-	$(Q)$(BPFCLANG) -target bpf -O2 -g -ffreestanding $(WARN) -Wno-missing-prototypes -Iharness -idirafter /usr/include/$(shell $(CC) -print-multiarch) \
+	$(Q)$(BPFCLANG) -target bpf -O2 -g -ffreestanding $(WARN) -Wno-missing-prototypes -Iharness -idirafter "$(asm_headers)" \
 		-c -o $(@:.inc=.o) $<
 	$(Q)od -An -v -tx1 $(@:.inc=.o) | sed 's/ \(..\)/0x\1,/g' >$@
 $(BUILD)/harness/measure/transports/xdp_program.o: $(BUILD)/harness/measure/transports/xdp_frames.bpf.inc
