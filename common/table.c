@@ -1,12 +1,9 @@
 #include "common/table.h"
 
-#include <inttypes.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/csv.h"
 #include "common/or_abort.h"
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */
@@ -193,40 +190,4 @@ void table_cover(struct table *t, size_t column, size_t row, unsigned rows, unsi
 			t->cell[c][r].covered = c != column || r != row;
 	t->cell[column][row].rows = rows;
 	t->cell[column][row].columns = columns;
-}
-
-/* --- as CSV ------------------------------------------------------------------------------------------------------- */
-
-/* As in JSON, so that both read back as the same number. */
-static void csv_number(double number, FILE *out)
-{
-	json_t *value = json_real(number); /* NULL if it is not finite */
-	char *text = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
-
-	fputs(text ? text : "", out);
-	free(text);
-	json_decref(value);
-}
-
-void table_csv(const struct table *t, FILE *out)
-{
-	for (size_t c = 0; c < t->columns; c++) {
-		fputs(c ? "," : "", out);
-		csv_text(t->column[c].key, out);
-	}
-	fputs("\r\n", out);
-	for (size_t row = 0; row < t->rows; row++) {
-		for (size_t c = 0; c < t->columns; c++) {
-			const struct table_cell *cell = &t->cell[c][row];
-
-			fputs(c ? "," : "", out);
-			if (cell->kind == CELL_TEXT || cell->kind == CELL_VERDICT)
-				csv_text(cell->text, out);
-			else if (cell->kind == CELL_COUNT)
-				fprintf(out, "%" PRId64, cell->count);
-			else if (cell->kind == CELL_NUMBER)
-				csv_number(cell->number, out);
-		}
-		fputs("\r\n", out);
-	}
 }

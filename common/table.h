@@ -1,6 +1,6 @@
 /*
  * A table: columns that say what is in them, and rows of typed cells. It is filled once, from any
- * source, and then printed as text (common/table_print.h), as CSV (table_csv) or on a page
+ * source, and then printed as text (common/table_print.h), or put on a page
  * (report/html_table.h). Text in cells and headings may come from outside: each of these makes it
  * safe. Aborts when out of memory.
  *
@@ -38,7 +38,7 @@ enum table_align {
 
 /* All but `label` may be missing. */
 struct table_column {
-	const char *key;   /* for programs: the heading in CSV; NULL: the label */
+	const char *key;   /* for programs: the heading in tables of figures; NULL: the label */
 	const char *label; /* for people: the heading */
 	const char *help;  /* its meaning, in a phrase, for pages */
 	enum measure measure;
@@ -121,8 +121,5 @@ void table_cover(struct table *t, size_t column, size_t row, unsigned rows, unsi
 /* Print something below a row, or above it. */
 void table_note(struct table *t, size_t row, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void table_above(struct table *t, size_t row, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-/* As fields separated by commas (RFC 4180), with the keys as the first line. What is not known is empty. */
-void table_csv(const struct table *t, FILE *out);
 
 #endif

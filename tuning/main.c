@@ -1,5 +1,9 @@
+#include <gnu/libc-version.h>
+#include <jansson.h>
+#include <yaml.h>
+
+#include "common/library.h"
 #include "common/program.h"
-#include "tuning/commands/kbtune_libraries.h"
 #include "tuning/commands/tune_commands.h"
 
 static const struct program_command commands[] = {
@@ -27,6 +31,11 @@ static const struct program_status statuses[] = {
     {.meaning = NULL},
 };
 
+static const struct library libraries[] = {
+    {"glibc", gnu_get_libc_version, NULL},	{"libcpuset.so.1", NULL, "libcpuset"},	{"libmnl.so.0", NULL, "libmnl"},
+    {"libyaml", yaml_get_version_string, NULL}, {"Jansson", jansson_version_str, NULL}, {.name = NULL},
+};
+
 static const struct program kbtune = {
     .name = "kbtune",
     .about =
@@ -34,7 +43,7 @@ static const struct program kbtune = {
 	"PM QoS, CPU frequency, tuned and more, as one transaction that can be planned and undone.\n",
     .statuses = statuses,
     .commands = commands,
-    .libraries = kbtune_libraries,
+    .libraries = libraries,
 };
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 /* Simulated pairs of clocks: the truth is known, and what is said of it must contain it. */
-#include "measure/instrument/clock_pair.h"
+#include "measure/run/clock_link.h"
 
 #include <math.h>
 #include <stdlib.h>

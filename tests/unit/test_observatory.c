@@ -1,7 +1,6 @@
 /* What a configuration of Observatory becomes, and what is said of a wrong one. */
 #include "measure/spec/observatory_spec.h"
 
-#include "common/yaml_make.h"
 #include "fixture_diag.h"
 #include "tap.h"
 

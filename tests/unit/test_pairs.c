@@ -107,7 +107,7 @@ static bool rounds_are_right(size_t hosts)
 		right = right && as_source[i] * 4 >= hosts - 3 && as_source[i] * 4 <= 3 * hosts + 3;
 	free(met);
 	free(as_source);
-	return right && pairs == pairs_plan_pairs(hosts);
+	return right && pairs == hosts * (hosts - 1) / 2;
 }
 
 static void rounds(void)
@@ -119,7 +119,6 @@ static void rounds(void)
 		   "%zu hosts: each pair once, no host twice in a round, both sides its turn", counts[i]);
 	is_int((long long)pairs_plan_rounds(64), 63, "64 hosts: 63 rounds");
 	is_int((long long)pairs_plan_places(64), 32, "of 32 pairs");
-	is_int((long long)pairs_plan_pairs(1000), 499500, "1000 hosts: 499500 pairs");
 	is_int((long long)pairs_plan_rounds(1000), 999, "in 999 rounds");
 }
 

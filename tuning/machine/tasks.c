@@ -114,16 +114,6 @@ int tasks_each(const struct machine *m, int (*visit)(const struct thread *t, voi
 	return rc;
 }
 
-bool tasks_is_same(const struct machine *m, int tid, unsigned long long start)
-{
-	char path[64];
-	struct thread t = {0};
-
-	/* /proc/TID also exists for threads, although it is not listed. */
-	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	return !read_stat_at(m, path, &t) && t.start == start;
-}
-
 int tasks_schedule(struct machine *m, int tid, int policy, int priority)
 {
 	if (!m->root.live)

@@ -31,9 +31,6 @@ int tasks_read_stat(const char *text, struct thread *t);
 /* One thread: 0 or -ESRCH. */
 int tasks_read(const struct machine *m, int pid, int tid, struct thread *t);
 
-/* Is the thread with that ID still the one that was started at that time? */
-bool tasks_is_same(const struct machine *m, int tid, unsigned long long start);
-
 /* Set how it is scheduled: live machines only. 0 or a negative errno. */
 int tasks_schedule(struct machine *m, int tid, int policy, int priority);
 

@@ -2,7 +2,7 @@
  * Round trips with stamps on both sides: the source stamps and posts, the sink stamps when it sees
  * the message and right before it answers, and the source stamps the answer. If both sides have the
  * same clock, this gives the latency of each direction; if they have two, the offset between them
- * (measure/instrument/clock_pair.h). One message is in flight, and both sides poll busily.
+ * (measure/run/clock_link.h). One message is in flight, and both sides poll busily.
  */
 #ifndef KBLAT_KERNELS_EXCHANGE_H
 #define KBLAT_KERNELS_EXCHANGE_H

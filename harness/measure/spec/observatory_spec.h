@@ -64,4 +64,7 @@ struct ynode *observatory_spec_make(const struct ynode *config, const struct obs
  */
 void spec_import(struct spec *s, struct ynode **root, const struct spec_overrides *overrides, struct diag *d);
 
+/* A mapping as text: a line for each of its entries and for each item of a list in it. The caller frees. */
+char *yaml_make_dump(const struct ynode *map);
+
 #endif

@@ -30,11 +30,6 @@ size_t pairs_plan_places(size_t hosts)
 	return even(hosts) / 2;
 }
 
-size_t pairs_plan_pairs(size_t hosts)
-{
-	return hosts < 2 ? 0 : hosts * (hosts - 1) / 2;
-}
-
 /* The last host stays in its place, and the others rotate by one place per round. */
 bool pairs_plan_at(size_t hosts, size_t round, size_t place, struct pairs_two *two)
 {

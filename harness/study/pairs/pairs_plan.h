@@ -18,7 +18,6 @@ struct pairs_two {
 
 size_t pairs_plan_rounds(size_t hosts);
 size_t pairs_plan_places(size_t hosts); /* of a round; with an odd number one of them is empty */
-size_t pairs_plan_pairs(size_t hosts);
 
 /* False: the place is empty in this round. */
 bool pairs_plan_at(size_t hosts, size_t round, size_t place, struct pairs_two *two);
