@@ -46,6 +46,18 @@ vm_dir() {
     realpath -- "$dir"
 }
 
+# installed_kernel ROOT: the newest kernel installed there that has rdma_rxe, as VMLINUZ:MODULES. Some distributions keep it beside its modules.
+installed_kernel() {
+    local folder image
+    while read -r folder; do
+        compgen -G "$folder/kernel/drivers/infiniband/sw/rxe/rdma_rxe.ko*" >/dev/null || continue
+        for image in "$1/boot/vmlinuz-${folder##*/}" "$folder/vmlinuz"; do
+            [[ ! -r $image ]] || { printf '%s:%s\n' "$image" "$folder" && return; }
+        done
+    done < <(find "$1/lib/modules/" -mindepth 1 -maxdepth 1 -type d 2>/dev/null | sort -rV)
+    return 1
+}
+
 # temporary_dir TEMPLATE: a private folder (mode 0700) whose path it prints.
 temporary_dir() {
     mktemp -d -- "$1" || fail 1 "cannot make a temporary folder ${1%.*}: its folder must exist and be writable"

@@ -1,13 +1,8 @@
 #!/usr/bin/env bats
-# How tests/run ends a suite.
+# How tests/run ends a suite: tests/heard.
 load helper
 
-heard_functions() {
-	sed -n '/^heard()/,/^}/p; /^watch_size()/,/^}/p' "$ROOT/tests/run"
-}
-
 @test "a suite that says nothing for too long is ended, with what it has started; one that is slow and says something is not" {
-	heard_functions >heard
 	cat >slow <<-'SH'
 		for i in 1 2 3 4 5 6 7 8; do echo "ok $i"; sleep 2; done
 	SH
@@ -17,9 +12,9 @@ heard_functions() {
 		echo $! >child
 		wait
 	SH
-	bash -c 'source ./heard; silence=8; heard bash slow' >slow.log 2>&1 3>&- &
+	"$ROOT/tests/heard" 8 bash slow >slow.log 2>&1 3>&- &
 	local slow=$!
-	run bash -c 'source ./heard; silence=1; heard bash mute >mute.log 2>&1 3>&-'
+	run bash -c '"$0" 1 bash mute >mute.log 2>&1 3>&-' "$ROOT/tests/heard"
 	[ "$status" -ne 0 ]
 	grep -x "# ended, as it said nothing for 1 s" mute.log
 	for _ in {1..50}; do
@@ -33,7 +28,6 @@ heard_functions() {
 }
 
 @test "the status of a suite is that of its command" {
-	heard_functions >heard
-	run bash -c 'source ./heard; silence=60; heard sh -c "echo ok; exit 5" >log 3>&-'
+	run bash -c '"$0" 60 sh -c "echo ok; exit 5" >log 3>&-' "$ROOT/tests/heard"
 	assert_eq "$status" 5
 }
