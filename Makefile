@@ -82,18 +82,17 @@ LIBS    := $(KBLAT_LIBS) -lrt -lm
 $(BUILD)/harness/judge/analysis/%.o $(BUILD)/common/diag.o: SANFLAGS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp)
 
 # Loops, kernel-transport: EVERY_LOOP and EVERY_WITNESS of the list, without those of transports whose library is missing.
-GONE    := $(foreach a,$(ABSENT),$(firstword $(subst :, ,$a)))
-INLINED_GONE := $(filter ucx fabric,$(GONE))
-LOOPS   := $(filter-out $(addprefix %-,$(GONE)),$(shell echo 'EVERY_LOOP(ROW) EVERY_WITNESS(ROW)' | \
-             $(CC) -E -P -Iharness -include measure/kernels/kernel_list.h '-DROW(k,t)=k-t' -x c - 2>/dev/null))
+GONE    := $(foreach a,$(ABSENT),-DWITHOUT_$(firstword $(subst :, ,$a)))
+LOOPS   := $(shell echo 'EVERY_LOOP(ROW) EVERY_WITNESS(ROW)' | \
+             $(CC) -E -P -Iharness -include measure/kernels/kernel_list.h '-DROW(k,t)=k-t' $(GONE) -x c - 2>/dev/null)
 
-# In place of what is left out: its _without.c, and absent_transport.c.
+# In place of what is left out: its _without.c.
 present  = $(filter-out $(LEFT_OUT:=.c) %_without.c %.bpf.c,$1) $(filter $(LEFT_OUT:=_without.c),$1)
 COMMON  := $(wildcard common/*.c)
-HARNESS := $(call present,$(filter-out harness/main.c %_loop.c %/absent_transport.c $(INLINED_GONE:%=harness/measure/transports/%.c),\
+HARNESS := $(call present,$(filter-out harness/main.c %_loop.c,\
            $(wildcard harness/*.c harness/*/*.c harness/*/*/*.c)))
 OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(COMMON) $(HARNESS)) \
-           $(LOOPS:%=$(BUILD)/harness/measure/kernels/%.o) $(INLINED_GONE:%=$(BUILD)/harness/measure/kernels/absent-%.o) \
+           $(LOOPS:%=$(BUILD)/harness/measure/kernels/%.o) \
            $(COVKEEP)
 LIB     := $(BUILD)/libkblat.a
 TUNING  := $(call present,$(wildcard tuning/*/*.c))
@@ -376,14 +375,9 @@ $(foreach l,$(LOOPS),$(eval $(call loop_rule,$(firstword $(subst -, ,$l)),$(last
 
 # A transport whose library is missing, TRANSPORT:LIBRARY, is compiled with the library's name.
 TRANSPORT_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard harness/measure/transports/*.c))
-$(TRANSPORT_OBJECTS): $(BUILD)/features.mk
+$(TRANSPORT_OBJECTS) $(BUILD)/harness/measure/kernels/kernel.o: $(BUILD)/features.mk
+$(BUILD)/harness/measure/kernels/kernel.o: ALL_CFLAGS += $(GONE)
 $(foreach a,$(ABSENT),$(eval $(BUILD)/harness/measure/transports/$(firstword $(subst :, ,$a)).o: ALL_CFLAGS += -DABSENT='"$(lastword $(subst :, ,$a))"'))
-define absent_rule
-$(BUILD)/harness/measure/kernels/absent-$1.o: harness/measure/kernels/absent_transport.c
-	$$(call compiling,$$@)
-	$$(Q)$$(CC) $$(ALL_CFLAGS) -DTRANSPORT=$1 -DTRANSPORT_SETTINGS='"measure/transports/$1_settings.h"' -DFEATURE='"$2"' -MMD -MP -c -o $$@ $$<
-endef
-$(foreach a,$(filter $(INLINED_GONE:=:%),$(ABSENT)),$(eval $(call absent_rule,$(firstword $(subst :, ,$a)),$(lastword $(subst :, ,$a)))))
 
 # A test of what is left out is skipped: TEST:LIBRARY.
 define absent_unit_rule

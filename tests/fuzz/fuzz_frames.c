@@ -13,7 +13,7 @@
 #include "fuzz.h"
 #include "measure/transports/udp.c"
 #include "measure/transports/uring.c"
-#include "measure/transports/xdp_hot.h"
+#include "measure/transports/xdp_types.h"
 
 #define RING	 16
 #define CHUNK	 2048
@@ -111,14 +111,14 @@ static void try_xdp(struct input *in)
 		const struct xdp_desc *frame = &c->rx_entries[c->x.taken % RING];
 		const uint32_t taken = c->x.taken;
 
-		rc = xdp_poll_recv(&c->x, &seq);
+		rc = xdp_transport.poll_recv(&c->x.base, &seq);
 		if (rc > 0) {
 			fuzz_require(seq <= FRAMES_SEQ_MASK);
-			fuzz_require((const char *)xdp_recv_buffer(&c->x) ==
+			fuzz_require((const char *)xdp_transport.recv_buffer(&c->x.base) ==
 				     c->umem + frame->addr + XDP_HEADERS + XDP_OVERHEAD);
 			fuzz_require(frame->len >= XDP_HEADERS + size ||
 				     (c->x.acknowledges && frame->len >= XDP_HEADERS + XDP_OVERHEAD));
-			fuzz_require(!xdp_release(&c->x));
+			fuzz_require(!xdp_transport.release(&c->x.base));
 		}
 		fuzz_require(rc < 0 || c->x.taken == taken + 1);
 		fuzz_require(rc >= 0 || c->x.frames.fault.rc == rc);

@@ -12,8 +12,9 @@
 #include "measure/run/host_state.h"
 #include "measure/run/repetition.h"
 #include "measure/run/transfer.h"
-#include "measure/transports/scripted_hot.h"
 #include "tap.h"
+
+extern const struct transport_ops scripted_transport;
 
 #define SOON_MS	 200   /* the patience with one that must be given up */
 #define AMPLE_MS 60000 /* with one that must not */

@@ -7,12 +7,14 @@
 #include "fixture_params.h"
 #include "measure/kernels/rate.h"
 #include "measure/point/flow.h"
-#include "measure/transports/scripted_hot.h"
+#include "measure/transports/scripted_script.h"
 #include "tap.h"
+
+extern const struct transport_ops scripted_transport;
 
 #define STEPS 1000
 
-extern const struct kernel_loops rate_loops_scripted;
+extern const struct kernel_loops rate_loops_called;
 
 static int64_t due[STEPS], gen[STEPS], subm[STEPS], recv[STEPS], truth[STEPS];
 
@@ -49,7 +51,7 @@ static void run_side(enum role role, json_t *params, struct counters *counters)
 	/* Steps that are missed never come: the control thread's part is to tell the sink to stop. */
 	atomic_store(&w.stop, role == ROLE_SINK);
 	is_int(t->ops->prepare(t, &e), 0, "prepare");
-	is_int(rate_loops_scripted.loop[role == ROLE_SOURCE ? RATE_SOURCE : RATE_SINK](&w), 0, "the loop ends well");
+	is_int(rate_loops_called.loop[role == ROLE_SOURCE ? RATE_SOURCE : RATE_SINK](&w), 0, "the loop ends well");
 	*counters = w.counters;
 	json_decref(address);
 	t->ops->close(t);

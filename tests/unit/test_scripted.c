@@ -7,12 +7,13 @@
 #include "fixture_params.h"
 #include "measure/kernels/oneway.h"
 #include "measure/point/flow.h"
-#include "measure/transports/scripted_hot.h"
 #include "tap.h"
+
+extern const struct transport_ops scripted_transport;
 
 #define MESSAGES 500
 
-extern const struct kernel_loops oneway_loops_scripted;
+extern const struct kernel_loops oneway_loops_called;
 
 static json_t *make_params(void)
 {
@@ -50,7 +51,7 @@ static void run_side(enum role role, json_t *params, int64_t *column[3], struct 
 	/* Eleven messages never come: the control thread's part is to tell the sink to stop. */
 	atomic_store(&w.stop, role == ROLE_SINK);
 	is_int(t->ops->prepare(t, &e), 0, "prepare");
-	is_int(oneway_loops_scripted.loop[role == ROLE_SOURCE ? ONEWAY_SOURCE : ONEWAY_SINK](&w), 0,
+	is_int(oneway_loops_called.loop[role == ROLE_SOURCE ? ONEWAY_SOURCE : ONEWAY_SINK](&w), 0,
 	       "the loop ends well");
 	*counters = w.counters;
 	json_decref(address);

@@ -22,7 +22,6 @@
 	X(register, shmem)                                                                                             \
 	X(handoff, verbs)                                                                                              \
 	X(handoff, shmem)                                                                                              \
-	X(handoff, xdp)                                                                                                \
 	X(handoff, called)                                                                                             \
 	LOOPS_OVER_ALL(X, exchange)                                                                                    \
 	LOOPS_OVER_ALL(X, backup)

@@ -17,6 +17,9 @@
 #include "measure/kernels/kernel.h"
 #include "measure/transports/payload.h"
 
+#define ALWAYS	  static inline __attribute__((always_inline))
+#define likely(x) __builtin_expect(!!(x), 1)
+
 #include TRANSPORT_HOT
 
 #define PASTE2(a, b) a##b
@@ -27,8 +30,6 @@
 #else
 #define INSTANCE(name) PASTE(name##_, TRANSPORT)
 #endif
-#define ALWAYS	  static inline __attribute__((always_inline))
-#define likely(x) __builtin_expect(!!(x), 1)
 
 /* A transport whose device stamps completions defines this in its hot header, and provides these
  * functions, too. */

@@ -16,24 +16,26 @@ struct called {
 #define LOOP_ONE_INSTANCE /* specialising loops would gain nothing */
 #endif
 #define TRANSPORT_POST_WAITS  1
+#define TRANSPORT_LISTS	      1
+#define TRANSPORT_POLLS_MANY  1
 #define TRANSPORT_POSTS_EMPTY 1
+#define TRANSPORT_STAMPS      1
 #define TRANSPORT_STAGES      1
 
 static inline int64_t called_begin(struct called *t)
 {
-	(void)t;
-	return clock_ticks_begin();
+	return likely(!t->base.ops->begin) ? clock_ticks_begin() : t->base.ops->begin(&t->base);
 }
 
 static inline int64_t called_end(struct called *t)
 {
-	(void)t;
-	return clock_ticks_end();
+	return likely(!t->base.ops->end) ? clock_ticks_end() : t->base.ops->end(&t->base);
 }
 
 static inline int64_t called_pause(struct called *t, int64_t until)
 {
-	(void)t, (void)until;
+	if (!likely(!t->base.ops->pause))
+		return t->base.ops->pause(&t->base, until);
 	cpu_relax();
 	return clock_ticks_begin();
 }
@@ -50,7 +52,22 @@ static inline int called_post(struct called *t, uint32_t seq, bool signal)
 
 static inline int called_post_try(struct called *t, uint32_t seq, bool signal)
 {
-	return t->base.ops->post_try(&t->base, seq, signal);
+	int rc;
+
+	if (t->base.ops->post_try)
+		return t->base.ops->post_try(&t->base, seq, signal);
+	rc = called_post(t, seq, signal);
+	return rc ? rc : 1;
+}
+
+static inline int called_post_more(struct called *t, uint32_t seq, bool signal)
+{
+	return t->base.ops->post_more(&t->base, seq, signal);
+}
+
+static inline int called_flush(struct called *t)
+{
+	return t->base.ops->flush(&t->base);
 }
 
 static inline int called_post_empty(struct called *t, uint32_t seq, bool signal)
@@ -61,6 +78,16 @@ static inline int called_post_empty(struct called *t, uint32_t seq, bool signal)
 static inline int called_poll_send(struct called *t, uint32_t *seq)
 {
 	return t->base.ops->poll_send(&t->base, seq);
+}
+
+static inline int called_poll_send_stamped(struct called *t, uint32_t *seq, uint64_t *stamp)
+{
+	return t->base.ops->poll_send_stamped(&t->base, seq, stamp);
+}
+
+static inline int called_poll_sends(struct called *t, uint32_t *seq)
+{
+	return t->base.ops->poll_sends ? t->base.ops->poll_sends(&t->base, seq) : called_poll_send(t, seq);
 }
 
 static inline int called_poll_recv(struct called *t, uint32_t *seq)
@@ -95,7 +122,7 @@ static inline int called_wait_send(struct called *t)
 
 static inline int called_wait_recv(struct called *t)
 {
-	return t->base.ops->wait_recv(&t->base);
+	return t->base.ops->wait_recv ? t->base.ops->wait_recv(&t->base) : 0;
 }
 
 #endif

@@ -11,6 +11,46 @@
 #include "measure/transports/lane.h"
 #include "measure/transports/token.h"
 
+static const char *const fabric_apis[] = {[FABRIC_MSG] = "msg",
+					  [FABRIC_TAGGED] = "tagged",
+					  [FABRIC_WRITE] = "write",
+					  [FABRIC_READ] = "read",
+					  [FABRIC_FETCH_ADD] = "fetch_add",
+					  [FABRIC_COMPARE_SWAP] = "compare_swap",
+					  NULL};
+
+enum { ENDPOINT_RDM, ENDPOINT_MSG, ENDPOINT_DGRAM };
+static const char *const fabric_endpoints[] = {
+    [ENDPOINT_RDM] = "rdm", [ENDPOINT_MSG] = "msg", [ENDPOINT_DGRAM] = "dgram", NULL};
+
+struct fabric_settings {
+	int api, endpoint;
+	char provider[OPT_STR_MAX], domain[OPT_STR_MAX], lane[OPT_STR_MAX];
+};
+
+static const struct opt fabric_options[] = {
+    {"endpoint", OPT_ENUM, offsetof(struct fabric_settings, endpoint), "rdm", 0, 0, fabric_endpoints,
+     "reliable and without connections, connected, or datagrams"},
+    {"api", OPT_ENUM, offsetof(struct fabric_settings, api), "msg", 0, 0, fabric_apis,
+     "messages, tagged messages, or one-sided operations: write (kernels pingpong, exchange, stream), read, and "
+     "fetch_add and compare_swap of 8 bytes (stream)"},
+    {"provider", OPT_STR, offsetof(struct fabric_settings, provider), "any", 0, 0, NULL,
+     "libfabric's provider, as in FI_PROVIDER, such as shm, tcp or \"tcp;ofi_rxm\"; the point is not valid if it is "
+     "another"},
+    {"domain", OPT_STR, offsetof(struct fabric_settings, domain), "any", 0, 0, NULL,
+     "the provider's domain, mostly a device or interface (`fi_info`)"},
+    {"lane", OPT_STR, offsetof(struct fabric_settings, lane), "any", 0, 0, NULL,
+     "what must carry the messages, such as \"tcp;ofi_rxm/lo\"; otherwise the point is not valid. any: `provider`"},
+    {.name = NULL},
+};
+
+#ifdef ABSENT
+
+const struct transport_ops fabric_transport = {ABSENT_TRANSPORT, .name = "fabric", .options = fabric_options,
+					       .settings_size = sizeof(struct fabric_settings)};
+
+#else
+
 #define ADDRESS_MOST   1024
 #define OLDEST	       FI_VERSION(1, 9) /* what is used of the library was there */
 #define LOOK_MS	       10
@@ -1069,7 +1109,7 @@ const struct transport_ops fabric_transport = {
     .name = "fabric",
     .summary = "libfabric: messages or tagged messages, writes, reads and atomics over any of its providers",
     .options = fabric_options,
-    .settings_size = fabric_settings_bytes,
+    .settings_size = sizeof(struct fabric_settings),
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 1000, .latency_ns = 6000, .sleeping_ns = 40000},
     .completes_in_post = true,
@@ -1086,3 +1126,5 @@ const struct transport_ops fabric_transport = {
     .failure = fabric_failure,
     .close = fabric_close,
 };
+
+#endif

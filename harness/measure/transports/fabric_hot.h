@@ -15,6 +15,13 @@
 #ifndef KBLAT_TRANSPORTS_FABRIC_HOT_H
 #define KBLAT_TRANSPORTS_FABRIC_HOT_H
 
+#include "common/opt.h"
+#include "measure/transports/transport.h"
+
+enum fabric_api { FABRIC_MSG, FABRIC_TAGGED, FABRIC_WRITE, FABRIC_READ, FABRIC_FETCH_ADD, FABRIC_COMPARE_SWAP };
+
+#ifndef ABSENT
+
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
@@ -24,7 +31,6 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
-#include "measure/transports/fabric_settings.h"
 #include "measure/transports/frames.h"
 #include "measure/transports/loaded_library.h"
 #include "measure/transports/remote_window.h"
@@ -284,5 +290,7 @@ static inline int fabric_poll_recv(struct fabric *t, uint32_t *seq)
 	t->frames.in = slot->data;
 	return frames_take_number(&t->frames, seq);
 }
+
+#endif
 
 #endif

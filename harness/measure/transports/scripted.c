@@ -1,3 +1,33 @@
+/*
+ * A transport without a network: delays, losses and reorderings are settings, and time is virtual,
+ * so the correct results of a run are known to the nanosecond. It serves to test the recorder,
+ * statistics, flags and the handling of failing endpoints from end to end.
+ *
+ * Message i is submitted at i * interval (+ pauses), completes comp_delay later, and arrives after
+ * `delay` + jitter(i), where jitter alternates between +jitter and -jitter. Messages in `delayed`
+ * take `delayed_by` longer, those in `lose` never arrive, those in `duplicate` arrive twice.
+ * `pattern` and `noise` add to the latency of every message; `noise` differs between repetitions.
+ * The sink sees arrivals in chronological order. Both sides derive everything from the settings and
+ * do not communicate.
+ *
+ * With the kernel `rate`, the pacer determines when a message is submitted: step i is due at (i +
+ * 1) / rate; at the steps in `stall` the pacer wakes up `stall_by` late. scripted_pace() computes
+ * from the settings alone what must happen to every step.
+ *
+ * With t_send: the device reads the payload of a message read_delay after its submission; a message
+ * in `overwrite` is read when the next one has already replaced it.
+ *
+ * With device stamps: the device stamps a completion `poll_delay` before it is polled, with a clock
+ * of its own that counts 4 ticks a nanosecond in 48 bits, and wraps around soon after the start.
+ *
+ * `fault` makes one side really fail at message `fault_at`: a page fault, a recorder overflow, a
+ * bad completion, death, silence, or invalid output.
+ *
+ * Duplex: the sink sends every message back, with the same delay; so a round trip takes twice the
+ * delay, and a message that is lost on the way there does not return. A source that waits for the
+ * next reply sees it arrive; if it was lost, nothing arrives until scripted_pause() has advanced
+ * the time.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,9 +42,45 @@
 #include "common/or_abort.h"
 #include "measure/instrument/device_clock.h"
 #include "measure/transports/payload.h"
-#include "measure/transports/scripted_hot.h"
+#include "measure/transports/scripted_script.h"
 
 #define TIME_MOST INT64_C(3155760000000000000) /* ns in a hundred years */
+
+#define SCRIPTED_CLOCK_HZ   4000000000
+#define SCRIPTED_CLOCK_MASK ((1ULL << 48) - 1)
+
+static uint64_t scripted_device_time(int64_t ns)
+{
+	return (SCRIPTED_CLOCK_MASK - 1000 + 4 * (uint64_t)ns) & SCRIPTED_CLOCK_MASK;
+}
+
+struct scripted_arrival {
+	int64_t time;
+	uint32_t seq;
+};
+
+struct scripted {
+	struct transport base;
+	struct scripted_script script;
+	enum role role;
+	bool duplex;
+	int64_t now;		 /* source: submission of the next message; sink: arrival of the last */
+	int64_t stamp;		 /* what scripted_end() returns */
+	uint32_t posted, polled; /* source */
+	uint32_t last;		 /* source: the message posted last */
+	uint32_t step;		 /* source of a kernel with a pacer: the next step that is due */
+	int64_t *submission;	 /* of every step, set by scripted_pace(); NULL: the kernel has no pacer */
+	bool rewrites;		 /* the payload is t_send */
+	uint32_t next;		 /* sink: index in arrivals */
+	uint32_t arrivals;
+	struct scripted_arrival *arrival;
+	char *payload; /* a correct payload */
+	int64_t size;
+	uint32_t payload_seq;
+	bool failed;
+};
+
+extern const struct transport_ops scripted_transport;
 
 static const char *const fault_names[] = {
     "none", "page_fault", "switch", "overflow", "bad_completion", "bad_payload", "die", "exit", "hang", "open", NULL};
@@ -105,8 +171,10 @@ static void fault_page(void)
 	}
 }
 
+/* --- the hot path --- */
+
 /* The faults are real, because the kernel's accounting and the coordinator must notice them. */
-int scripted_cause_fault(struct scripted *t, uint32_t seq)
+static int scripted_cause_fault(struct scripted *t, uint32_t seq)
 {
 	struct timespec moment = {0, 1000};
 
@@ -138,7 +206,7 @@ int scripted_cause_fault(struct scripted *t, uint32_t seq)
 
 /* The source's virtual time when it waits: `until`, or later if that is the time of a step at which
  * it is delayed. */
-int64_t scripted_wake(struct scripted *t, int64_t until)
+static int64_t scripted_wake(struct scripted *t, int64_t until)
 {
 	if (until <= t->now)
 		return t->now;
@@ -151,7 +219,7 @@ int64_t scripted_wake(struct scripted *t, int64_t until)
 }
 
 /* Everything posted has completed by now. */
-int scripted_complete(struct scripted *t, uint32_t *seq)
+static int scripted_complete(struct scripted *t, uint32_t *seq)
 {
 	t->polled = t->posted;
 	t->stamp = t->now;
@@ -159,10 +227,10 @@ int scripted_complete(struct scripted *t, uint32_t *seq)
 	return 1;
 }
 
-void *scripted_send_buffer(struct scripted *t, uint32_t seq)
+static void *scripted_send_buffer(struct transport *transport, uint32_t seq)
 {
 	(void)seq;
-	return t->payload;
+	return ((struct scripted *)transport)->payload;
 }
 
 /* A buffer may have any alignment. */
@@ -174,8 +242,10 @@ static void put_t_send(struct scripted *t)
 	memcpy(t->payload, &stamp, sizeof(stamp));
 }
 
-const void *scripted_recv_buffer(struct scripted *t)
+static const void *scripted_recv_buffer(struct transport *transport)
 {
+	struct scripted *t = (struct scripted *)transport;
+
 	if (t->rewrites) {
 		put_t_send(t);
 		return t->payload;
@@ -185,6 +255,100 @@ const void *scripted_recv_buffer(struct scripted *t)
 		t->payload[t->size - 1] ^= 1;
 	return t->payload;
 }
+
+static int64_t scripted_begin(struct transport *transport)
+{
+	struct scripted *t = (struct scripted *)transport;
+
+	return t->role == ROLE_SOURCE && !t->submission ? scripted_submission(&t->script, t->posted) : t->now;
+}
+
+static int64_t scripted_end(struct transport *transport)
+{
+	struct scripted *t = (struct scripted *)transport;
+
+	return t->stamp;
+}
+
+static int64_t scripted_pause(struct transport *transport, int64_t until)
+{
+	struct scripted *t = (struct scripted *)transport;
+
+	return t->submission ? scripted_wake(t, until) : until; /* other pauses are part of scripted_submission() */
+}
+
+static int scripted_post(struct transport *transport, uint32_t seq, bool signal)
+{
+	struct scripted *t = (struct scripted *)transport;
+
+	(void)signal;
+	t->posted++;
+	t->last = seq;
+	return t->role == ROLE_SOURCE && t->script.settings.fault_side == ROLE_SOURCE &&
+		       seq == t->script.settings.fault_at
+		   ? scripted_cause_fault(t, seq)
+		   : 0;
+}
+
+static int scripted_poll_send(struct transport *transport, uint32_t *seq)
+{
+	struct scripted *t = (struct scripted *)transport;
+
+	if (t->failed)
+		return -EIO;
+	if (t->polled == t->posted)
+		return 0;
+	if (t->submission)
+		return scripted_complete(t, seq);
+	*seq = t->polled++;
+	t->stamp = scripted_submission(&t->script, *seq) + t->script.settings.comp_delay;
+	return 1;
+}
+
+static int scripted_poll_recv(struct transport *transport, uint32_t *seq)
+{
+	struct scripted *t = (struct scripted *)transport;
+
+	if (t->failed)
+		return -EIO;
+	if (t->next == t->arrivals)
+		return 0;
+	if (t->role == ROLE_SOURCE && t->arrival[t->next].seq >= t->posted)
+		return 0; /* nothing returns before it was sent */
+
+	const struct scripted_arrival *a = &t->arrival[t->next++];
+	int rc = 0;
+
+	*seq = a->seq;
+	t->payload_seq = a->seq;
+	t->now = t->stamp = a->time;
+	if (t->role == ROLE_SINK && t->script.settings.fault_side == ROLE_SINK && a->seq == t->script.settings.fault_at)
+		rc = scripted_cause_fault(t, a->seq);
+	if (rc == 0 && t->role == ROLE_SINK && t->script.settings.fault == FAULT_OVERFLOW &&
+	    a->seq == t->script.settings.fault_at)
+		*seq = UINT32_MAX;
+	return rc < 0 ? rc : 1;
+}
+
+static int scripted_poll_send_stamped(struct transport *transport, uint32_t *seq, uint64_t *device)
+{
+	struct scripted *t = (struct scripted *)transport;
+	int rc = scripted_poll_send(transport, seq);
+
+	*device = scripted_device_time(t->stamp - t->script.settings.poll_delay);
+	return rc;
+}
+
+static int scripted_poll_recv_stamped(struct transport *transport, uint32_t *seq, uint64_t *device)
+{
+	struct scripted *t = (struct scripted *)transport;
+	int rc = scripted_poll_recv(transport, seq);
+
+	*device = scripted_device_time(t->stamp - t->script.settings.poll_delay);
+	return rc;
+}
+
+/* --- the control path --- */
 
 static void scripted_traits(const void *settings, struct transport_traits *out)
 {
@@ -333,4 +497,14 @@ const struct transport_ops scripted_transport = {
     .granted = scripted_granted,
     .failure = scripted_failure,
     .close = scripted_close,
+    .begin = scripted_begin,
+    .end = scripted_end,
+    .pause = scripted_pause,
+    .send_buffer = scripted_send_buffer,
+    .post = scripted_post,
+    .poll_send = scripted_poll_send,
+    .poll_send_stamped = scripted_poll_send_stamped,
+    .poll_recv = scripted_poll_recv,
+    .poll_recv_stamped = scripted_poll_recv_stamped,
+    .recv_buffer = scripted_recv_buffer,
 };

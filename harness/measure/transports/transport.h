@@ -55,7 +55,7 @@
  * message only loads a cache line that the other side writes. TRANSPORT_POST_IS_A_SYSCALL is defined if a post takes so
  * long that specialising the loops would gain nothing. A wait must not sleep if there is a message already: the first
  * call may only arm the event and return, so the caller polls between two waits. In a table, release and wait_send may be
- * NULL if there is nothing to do; begin, end and pause are always those of the tick counter.
+ * NULL if there is nothing to do, post_try if post never waits, poll_sends if it is poll_send; begin, end and pause are NULL unless has_own_clock.
  */
 #ifndef KBLAT_TRANSPORTS_TRANSPORT_H
 #define KBLAT_TRANSPORTS_TRANSPORT_H
@@ -253,12 +253,19 @@ struct transport_ops {
 	void (*close)(struct transport *t);
 
 	/* The hot path (above). */
+	int64_t (*begin)(struct transport *t);
+	int64_t (*end)(struct transport *t);
+	int64_t (*pause)(struct transport *t, int64_t until);
 	void *(*send_buffer)(struct transport *t, uint32_t seq);
 	int (*post)(struct transport *t, uint32_t seq, bool signal);
 	int (*post_try)(struct transport *t, uint32_t seq, bool signal);
 	int (*post_empty)(struct transport *t, uint32_t seq, bool signal);
+	int (*post_more)(struct transport *t, uint32_t seq, bool signal);
+	int (*flush)(struct transport *t);
 	void (*take_stages)(struct transport *t);
 	int (*poll_send)(struct transport *t, uint32_t *seq);
+	int (*poll_sends)(struct transport *t, uint32_t *seq);
+	int (*poll_send_stamped)(struct transport *t, uint32_t *seq, uint64_t *stamp);
 	int (*poll_recv)(struct transport *t, uint32_t *seq);
 	int (*poll_recv_stamped)(struct transport *t, uint32_t *seq, uint64_t *stamp);
 	const void *(*recv_buffer)(struct transport *t);

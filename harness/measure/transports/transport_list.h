@@ -16,7 +16,18 @@
 #define EVERY_TRANSPORT(X)                                                                                             \
 	X(verbs) X(shmem) X(tcp) X(udp) X(uring) X(xdp) X(zeromq) X(nanomsg) X(ucx) X(fabric) X(scripted)
 
-#define EVERY_INLINED(X, k) X(k, verbs) X(k, shmem) X(k, xdp) X(k, ucx) X(k, fabric) X(k, scripted)
+#define EVERY_INLINED(X, k) X(k, verbs) X(k, shmem) INLINED_UCX(X, k) INLINED_FABRIC(X, k)
+
+#ifdef WITHOUT_ucx
+#define INLINED_UCX(X, k)
+#else
+#define INLINED_UCX(X, k) X(k, ucx)
+#endif
+#ifdef WITHOUT_fabric
+#define INLINED_FABRIC(X, k)
+#else
+#define INLINED_FABRIC(X, k) X(k, fabric)
+#endif
 
 #define EVERY_LOADED_LIBRARY(X)                                                                                        \
 	X(zeromq, "libzmq.so.5", "libzmq5", "zeromq")                                                                  \

@@ -8,6 +8,42 @@
 #include "common/or_abort.h"
 #include "measure/transports/lane.h"
 
+static const char *const ucx_apis[] = {[UCX_AM] = "am",
+				       [UCX_TAG] = "tag",
+				       [UCX_STREAM] = "stream",
+				       [UCX_PUT] = "put",
+				       [UCX_GET] = "get",
+				       [UCX_FETCH_ADD] = "fetch_add",
+				       [UCX_COMPARE_SWAP] = "compare_swap",
+				       NULL};
+
+struct ucx_settings {
+	int api;
+	char tls[OPT_STR_MAX], devices[OPT_STR_MAX], rndv_thresh[OPT_STR_MAX], lane[OPT_STR_MAX];
+};
+
+static const struct opt ucx_options[] = {
+    {"api", OPT_ENUM, offsetof(struct ucx_settings, api), "am", 0, 0, ucx_apis,
+     "active messages, tagged messages, a stream of bytes, or one-sided operations: put (kernels pingpong, exchange, "
+     "stream), get, and fetch_add and compare_swap of 8 bytes (stream)"},
+    {"tls", OPT_STR, offsetof(struct ucx_settings, tls), "all", 0, 0, NULL,
+     "UCX's transports that may be used, as in UCX_TLS"},
+    {"devices", OPT_STR, offsetof(struct ucx_settings, devices), "all", 0, 0, NULL,
+     "network devices that may be used, as in UCX_NET_DEVICES"},
+    {"rndv_thresh", OPT_STR, offsetof(struct ucx_settings, rndv_thresh), "auto", 0, 0, NULL,
+     "size from which messages go by rendezvous, as in UCX_RNDV_THRESH"},
+    {"lane", OPT_STR, offsetof(struct ucx_settings, lane), "any", 0, 0, NULL,
+     "UCX's transport that must carry the messages, such as rc_verbs or posix; otherwise the point is not valid"},
+    {.name = NULL},
+};
+
+#ifdef ABSENT
+
+const struct transport_ops ucx_transport = {ABSENT_TRANSPORT, .name = "ucx", .options = ucx_options,
+					    .settings_size = sizeof(struct ucx_settings)};
+
+#else
+
 #define ADDRESS_MOST 4096
 #define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
 
@@ -1012,7 +1048,7 @@ const struct transport_ops ucx_transport = {
     .name = "ucx",
     .summary = "UCX (libucp): active or tagged messages, streams, puts, gets and atomics over any of its transports",
     .options = ucx_options,
-    .settings_size = ucx_settings_bytes,
+    .settings_size = sizeof(struct ucx_settings),
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 300, .latency_ns = 1000, .sleeping_ns = 30000},
     .completes_in_post = true,
@@ -1029,3 +1065,5 @@ const struct transport_ops ucx_transport = {
     .failure = ucx_failure,
     .close = ucx_close,
 };
+
+#endif

@@ -17,13 +17,19 @@
 #ifndef KBLAT_TRANSPORTS_UCX_HOT_H
 #define KBLAT_TRANSPORTS_UCX_HOT_H
 
+#include "common/opt.h"
+#include "measure/transports/transport.h"
+
+enum ucx_api { UCX_AM, UCX_TAG, UCX_STREAM, UCX_PUT, UCX_GET, UCX_FETCH_ADD, UCX_COMPARE_SWAP };
+
+#ifndef ABSENT
+
 #include <ucp/api/ucp.h>
 
 #include "measure/transports/frames.h"
 #include "measure/transports/loaded_library.h"
 #include "measure/transports/remote_window.h"
 #include "measure/transports/token.h"
-#include "measure/transports/ucx_settings.h"
 
 #define TRANSPORT_POST_WAITS 1
 #define TRANSPORT_FETCHES    1
@@ -290,5 +296,7 @@ static inline int ucx_poll_recv(struct ucx *t, uint32_t *seq)
 	t->frames.in = slot->data;
 	return frames_take_number(&t->frames, seq);
 }
+
+#endif
 
 #endif

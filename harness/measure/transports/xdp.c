@@ -13,7 +13,7 @@
 #include "common/json.h"
 #include "common/monotonic.h"
 #include "common/or_abort.h"
-#include "measure/transports/xdp_hot.h"
+#include "measure/transports/xdp_types.h"
 
 #define GREETING       (XDP_NUMBER + 1) /* bytes of a frame that only carries the token and a flag: no message is so short */
 #define GREETING_MS    20
@@ -198,6 +198,212 @@ static int xdp_open(const struct transport_config *config, const void *settings,
 	return 0;
 }
 
+/* --- the hot path --- */
+
+/* Tell the kernel that there are frames to send. 0 or the recorded error. */
+static int kick(struct xdp *t)
+{
+	if (sendto(t->fd, NULL, 0, MSG_DONTWAIT, NULL, 0) >= 0) {
+		t->must_kick = false;
+		return 0;
+	}
+	if (errno != EAGAIN && errno != EBUSY && errno != ENOBUFS && errno != EINTR)
+		return frames_note(&t->frames, -errno, "send", "the interface is down, or was removed");
+	t->frames.waits += !t->must_kick;
+	t->must_kick = true;
+	return 0;
+}
+
+/* Let the kernel look for received frames. */
+static void nudge(struct xdp *t)
+{
+	if (t->settings.busy_poll || atomic_load_explicit(t->fill.flags, memory_order_relaxed) & XDP_RING_NEED_WAKEUP)
+		recvfrom(t->fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
+}
+
+static void put_headers(struct xdp *t, uint64_t chunk, const unsigned char *headers)
+{
+	char *frame = t->umem + chunk + XDP_ROOM;
+
+	memcpy(frame, headers, XDP_HEADERS);
+	memcpy(frame + XDP_HEADERS, t->peer_token.bytes, XDP_TOKEN);
+}
+
+static void write_headers(struct xdp *t, uint64_t chunk, bool is_empty)
+{
+	put_headers(t, chunk, is_empty ? t->empty_headers : t->headers);
+}
+
+static uint64_t next_chunk(const struct xdp *t)
+{
+	return t->free[t->head & t->tx.mask];
+}
+
+static void *xdp_send_buffer(struct transport *transport, uint32_t seq)
+{
+	struct xdp *t = (struct xdp *)transport;
+
+	(void)seq;
+	return t->umem + next_chunk(t) + XDP_ROOM + XDP_NUMBER + FRAMES_NUMBER;
+}
+
+/* Enter a message in the ring; the kernel does not see it yet. */
+static void xdp_enter(struct xdp *t, uint32_t seq, uint32_t length)
+{
+	const uint32_t at = t->head & t->tx.mask;
+	const uint64_t frame = t->free[at] + XDP_ROOM;
+
+	t->frames.out = t->umem + frame + XDP_NUMBER;
+	frames_put_number(&t->frames, seq);
+	((struct xdp_desc *)t->tx.entries)[at] = (struct xdp_desc){.addr = frame, .len = length};
+	t->seqs[at] = seq;
+	t->head++;
+}
+
+static int publish(struct xdp *t)
+{
+	atomic_store_explicit(t->tx.producer, t->head, memory_order_release);
+	if (t->kicks_always || atomic_load_explicit(t->tx.flags, memory_order_relaxed) & XDP_RING_NEED_WAKEUP)
+		return kick(t);
+	return 0;
+}
+
+static int xdp_flush(struct transport *transport)
+{
+	return publish((struct xdp *)transport);
+}
+
+static int xdp_post(struct transport *transport, uint32_t seq, bool signal)
+{
+	struct xdp *t = (struct xdp *)transport;
+
+	(void)signal;
+	if (frames_unlikely(t->acknowledges))
+		write_headers(t, next_chunk(t), false);
+	xdp_enter(t, seq, t->out_length);
+	return publish(t);
+}
+
+static int xdp_post_empty(struct transport *transport, uint32_t seq, bool signal)
+{
+	struct xdp *t = (struct xdp *)transport;
+
+	(void)signal;
+	write_headers(t, next_chunk(t), true);
+	xdp_enter(t, seq, XDP_NUMBER + FRAMES_NUMBER);
+	return publish(t);
+}
+
+static int xdp_post_more(struct transport *transport, uint32_t seq, bool signal)
+{
+	struct xdp *t = (struct xdp *)transport;
+
+	(void)signal;
+	xdp_enter(t, seq, t->out_length);
+	return 0;
+}
+
+/* Take at most `most` completions. */
+static int xdp_take_sent(struct xdp *t, uint32_t most, uint32_t *seq)
+{
+	const uint32_t there = atomic_load_explicit(t->completion.producer, memory_order_acquire) - t->completed;
+	const uint32_t count = there < most ? there : most;
+	const uint64_t *chunks = t->completion.entries;
+
+	if (!count)
+		return frames_unlikely(t->must_kick) ? kick(t) : 0;
+	for (uint32_t i = 0; i < count; i++, t->completed++)
+		t->free[t->done++ & t->tx.mask] = chunks[t->completed & t->completion.mask] & ~(uint64_t)(t->chunk - 1);
+	atomic_store_explicit(t->completion.consumer, t->completed, memory_order_release);
+	*seq = t->seqs[(t->done - 1) & t->tx.mask];
+	return (int)count;
+}
+
+static int xdp_poll_sends(struct transport *transport, uint32_t *seq)
+{
+	return xdp_take_sent((struct xdp *)transport, UINT32_MAX, seq);
+}
+
+static int xdp_poll_send(struct transport *transport, uint32_t *seq)
+{
+	return xdp_take_sent((struct xdp *)transport, 1, seq);
+}
+
+/* Return the frame received last to the kernel. */
+static int give_back(struct xdp *t)
+{
+	const uint64_t frame = ((const struct xdp_desc *)t->rx.entries)[t->taken & t->rx.mask].addr;
+
+	((uint64_t *)t->fill.entries)[t->filled & t->fill.mask] = frame & ~(uint64_t)(t->chunk - 1);
+	atomic_store_explicit(t->fill.producer, ++t->filled, memory_order_release);
+	atomic_store_explicit(t->rx.consumer, ++t->taken, memory_order_release);
+	return 0;
+}
+
+static int xdp_release(struct transport *transport)
+{
+	return give_back((struct xdp *)transport);
+}
+
+static uint16_t udp_payload(const struct xdp *t)
+{
+	struct udphdr udp;
+
+	memcpy(&udp, t->frames.in - XDP_NUMBER + XDP_HEADERS - sizeof(udp), sizeof(udp));
+	return (uint16_t)(ntohs(udp.len) - sizeof(udp));
+}
+
+/* A frame that has not the length of a message. On a wire, short frames are padded. Greetings may arrive late. */
+static int take_other(struct xdp *t, uint32_t length, uint32_t *seq)
+{
+	const uint32_t payload = udp_payload(t);
+	const bool is_whole =
+	    length == XDP_HEADERS + payload || (length == ETHERNET_LEAST && length > XDP_HEADERS + payload);
+
+	if (is_whole && (payload == t->frames.size || (t->acknowledges && payload == XDP_OVERHEAD))) {
+		if (frames_take_number(&t->frames, seq))
+			return 1;
+		return give_back(t);
+	}
+	if (is_whole && payload == GREETING - XDP_HEADERS)
+		return give_back(t);
+	return frames_note(&t->frames, -EMSGSIZE, "receive", "received a frame that is no message of this run");
+}
+
+static int xdp_poll_recv(struct transport *transport, uint32_t *seq)
+{
+	struct xdp *t = (struct xdp *)transport;
+	const struct xdp_desc *frame = &((const struct xdp_desc *)t->rx.entries)[t->taken & t->rx.mask];
+
+	if (atomic_load_explicit(t->rx.producer, memory_order_acquire) == t->taken) {
+		if (t->nudges)
+			nudge(t);
+		return 0;
+	}
+	t->frames.in = t->umem + frame->addr + XDP_NUMBER;
+	if (frames_unlikely(frame->len != t->in_length))
+		return take_other(t, frame->len, seq);
+	return frames_take_number(&t->frames, seq) ? 1 : give_back(t);
+}
+
+static int xdp_wait_recv(struct transport *transport)
+{
+	struct xdp *t = (struct xdp *)transport;
+	struct pollfd readable = {.fd = t->fd, .events = POLLIN};
+
+	if (poll(&readable, 1, -1) >= 0)
+		return readable.revents & POLLERR ? frames_note(&t->frames, -ENETDOWN, "wait for messages", NULL) : 0;
+	return errno == EINTR ? -EINTR : frames_note(&t->frames, -errno, "wait for messages", NULL);
+}
+
+static int xdp_wait_send(struct transport *transport)
+{
+	struct timespec again = {.tv_nsec = LOOK_AGAIN_US * 1000};
+
+	(void)transport;
+	return nanosleep(&again, NULL) && errno == EINTR ? -EINTR : 0;
+}
+
 /* --- connect --- */
 
 static int xdp_read_peer(struct xdp *t, const json_t *peer, struct err *e)
@@ -252,19 +458,6 @@ static void make_headers(const struct xdp *t, unsigned char headers[XDP_HEADERS]
 	memcpy(headers + sizeof(ethernet) + sizeof(ip), &udp, sizeof(udp));
 }
 
-static void put_headers(struct xdp *t, uint64_t chunk, const unsigned char *headers)
-{
-	char *frame = t->umem + chunk + XDP_ROOM;
-
-	memcpy(frame, headers, XDP_HEADERS);
-	memcpy(frame + XDP_HEADERS, t->peer_token.bytes, XDP_TOKEN);
-}
-
-void xdp_write_headers(struct xdp *t, uint64_t chunk, bool is_empty)
-{
-	put_headers(t, chunk, is_empty ? t->empty_headers : t->headers);
-}
-
 /* Wait until all that was posted is complete, so that all chunks are ours. */
 static int xdp_await_sent(struct xdp *t)
 {
@@ -272,14 +465,14 @@ static int xdp_await_sent(struct xdp *t)
 	uint32_t seq;
 
 	while (t->done != t->head) {
-		int rc = xdp_poll_sends(t, &seq);
+		int rc = xdp_poll_sends(&t->base, &seq);
 
 		if (rc < 0)
 			return rc;
 		if (!rc && monotonic_ms() > deadline_ms)
 			return -ETIMEDOUT;
 		if (!rc)
-			xdp_wait_send(t);
+			xdp_wait_send(&t->base);
 	}
 	return 0;
 }
@@ -290,22 +483,14 @@ static int xdp_greet(struct xdp *t, bool has_heard)
 	unsigned char headers[XDP_HEADERS];
 
 	make_headers(t, headers, GREETING);
-	put_headers(t, xdp_next_chunk(t), headers);
+	put_headers(t, next_chunk(t), headers);
 	xdp_enter(t, 0, GREETING);
 	/* Where a message has its number. */
 	t->frames.out[0] = (char)has_heard;
 
-	int rc = xdp_publish(t);
+	int rc = publish(t);
 
 	return rc ? rc : xdp_await_sent(t);
-}
-
-static uint16_t udp_payload(const struct xdp *t)
-{
-	struct udphdr udp;
-
-	memcpy(&udp, t->frames.in - XDP_NUMBER + XDP_HEADERS - sizeof(udp), sizeof(udp));
-	return (uint16_t)(ntohs(udp.len) - sizeof(udp));
 }
 
 /* Frames with the token have come: is one a greeting? */
@@ -320,7 +505,7 @@ static bool hear_greetings(struct xdp *t, bool *is_heard)
 			has_heard = true;
 			*is_heard |= t->frames.in[0] == 1;
 		}
-		xdp_release(t);
+		give_back(t);
 	}
 	return has_heard;
 }
@@ -360,7 +545,7 @@ static int xdp_meet(struct xdp *t, struct err *e)
 		rc = xdp_greet(t, has_heard);
 		while (!rc && !(has_heard && is_heard) && monotonic_ms() < next_ms) {
 			if (t->nudges)
-				xdp_nudge(t);
+				nudge(t);
 			has_heard |= hear_greetings(t, &is_heard);
 			poll(NULL, 0, 1);
 		}
@@ -388,7 +573,7 @@ static int xdp_connect(struct transport *transport, const json_t *peer, struct e
 	make_headers(t, t->headers, t->out_length);
 	make_headers(t, t->empty_headers, XDP_NUMBER + FRAMES_NUMBER);
 	for (uint32_t i = 0; i <= t->tx.mask; i++)
-		xdp_write_headers(t, t->free[i], false);
+		write_headers(t, t->free[i], false);
 	return 0;
 }
 
@@ -402,7 +587,7 @@ static int xdp_prepare(struct transport *transport, struct err *e)
 			       "%u messages of the last repetition have not left within 1 s", t->head - t->done);
 	if (rc)
 		return frames_failure(&t->frames, t->object, e);
-	for (; atomic_load_explicit(t->rx.producer, memory_order_acquire) != t->taken; xdp_release(t))
+	for (; atomic_load_explicit(t->rx.producer, memory_order_acquire) != t->taken; give_back(t))
 		t->frames.stragglers++;
 	frames_next_repetition(&t->frames);
 	return 0;
@@ -453,61 +638,6 @@ static int xdp_failure(const struct transport *transport, struct err *e)
 	return frames_failure(&t->frames, t->object, e);
 }
 
-/* --- the hot path's cold parts --- */
-
-int xdp_kick(struct xdp *t)
-{
-	if (sendto(t->fd, NULL, 0, MSG_DONTWAIT, NULL, 0) >= 0) {
-		t->must_kick = false;
-		return 0;
-	}
-	if (errno != EAGAIN && errno != EBUSY && errno != ENOBUFS && errno != EINTR)
-		return frames_note(&t->frames, -errno, "send", "the interface is down, or was removed");
-	t->frames.waits += !t->must_kick;
-	t->must_kick = true;
-	return 0;
-}
-
-void xdp_nudge(struct xdp *t)
-{
-	if (t->settings.busy_poll || atomic_load_explicit(t->fill.flags, memory_order_relaxed) & XDP_RING_NEED_WAKEUP)
-		recvfrom(t->fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
-}
-
-/* On a wire, short frames are padded. Greetings may arrive late. */
-int xdp_recv_other(struct xdp *t, uint32_t length, uint32_t *seq)
-{
-	const uint32_t payload = udp_payload(t);
-	const bool is_whole =
-	    length == XDP_HEADERS + payload || (length == ETHERNET_LEAST && length > XDP_HEADERS + payload);
-
-	if (is_whole && (payload == t->frames.size || (t->acknowledges && payload == XDP_OVERHEAD))) {
-		if (frames_take_number(&t->frames, seq))
-			return 1;
-		return xdp_release(t);
-	}
-	if (is_whole && payload == GREETING - XDP_HEADERS)
-		return xdp_release(t);
-	return frames_note(&t->frames, -EMSGSIZE, "receive", "received a frame that is no message of this run");
-}
-
-int xdp_wait_recv(struct xdp *t)
-{
-	struct pollfd readable = {.fd = t->fd, .events = POLLIN};
-
-	if (poll(&readable, 1, -1) >= 0)
-		return readable.revents & POLLERR ? frames_note(&t->frames, -ENETDOWN, "wait for messages", NULL) : 0;
-	return errno == EINTR ? -EINTR : frames_note(&t->frames, -errno, "wait for messages", NULL);
-}
-
-int xdp_wait_send(struct xdp *t)
-{
-	struct timespec again = {.tv_nsec = LOOK_AGAIN_US * 1000};
-
-	(void)t;
-	return nanosleep(&again, NULL) && errno == EINTR ? -EINTR : 0;
-}
-
 const struct transport_ops xdp_transport = {
     .name = "xdp",
     .summary = "UDP datagrams past the kernel's sockets, on any network card (AF_XDP); losses are counted",
@@ -526,4 +656,16 @@ const struct transport_ops xdp_transport = {
     .device_counters = xdp_device_counters,
     .failure = xdp_failure,
     .close = xdp_close,
+    .send_buffer = xdp_send_buffer,
+    .post = xdp_post,
+    .post_empty = xdp_post_empty,
+    .post_more = xdp_post_more,
+    .flush = xdp_flush,
+    .poll_send = xdp_poll_send,
+    .poll_sends = xdp_poll_sends,
+    .poll_recv = xdp_poll_recv,
+    .recv_buffer = frames_recv_buffer,
+    .release = xdp_release,
+    .wait_send = xdp_wait_send,
+    .wait_recv = xdp_wait_recv,
 };
