@@ -35,7 +35,7 @@ static void *item_of(const struct codec *c, const void *of, size_t i)
 /* Are items values, rather than structs? */
 static bool are_values(const struct codec *rows)
 {
-	return !rows->key && rows->kind < CODEC_STRUCT;
+	return !rows->key && (rows->kind < CODEC_STRUCT || rows->kind == CODEC_LIST);
 }
 
 /* --- to JSON --- */
@@ -127,7 +127,7 @@ static json_t *encode_value(const struct codec *c, const void *of, const void *o
 	case CODEC_CONSTANT:
 		return encode_integer(c, c->otherwise);
 	case CODEC_OWN:
-		return c->encode(of, outer);
+		return c->encode(at, outer);
 	default:
 		return encode_items(c, of);
 	}
@@ -241,10 +241,11 @@ static thread_local char wrong[160]; /* the first thing */
 
 static const char *decode_value(const struct codec *c, void *of, const json_t *value, void *outer);
 
-/* null is what is not there. */
+/* null is what is not there; only decode() sees it. */
 static void decode_row(const struct codec *c, void *of, const json_t *value, void *outer)
 {
-	const char *why = decode_value(c, of, json_is_null(value) ? NULL : value, outer);
+	const bool is_there = !json_is_null(value) || c->kind == CODEC_OWN;
+	const char *why = decode_value(c, of, is_there ? value : NULL, outer);
 
 	if (why && !*wrong && c->key)
 		snprintf(wrong, sizeof(wrong), "'%s' %s", c->key, why);
@@ -358,7 +359,7 @@ static const char *decode_value(const struct codec *c, void *of, const json_t *v
 	case CODEC_CONSTANT:
 		return json_is_integer(value) && json_integer_value(value) == c->otherwise ? NULL : "is not 1";
 	default:
-		return c->decode ? c->decode(of, value, outer) : NULL;
+		return c->decode ? c->decode(to, value, outer) : NULL;
 	}
 }
 
@@ -401,7 +402,7 @@ static void free_row(const struct codec *c, void *of)
 	if (c->kind == CODEC_POINTER)
 		free(*(void **)at);
 	if (c->release)
-		c->release(of);
+		c->release(at);
 }
 
 void codec_free(const struct codec *rows, void *of)

@@ -66,7 +66,7 @@ struct codec {
 	bool (*given)(const void *of);
 	const char *(*check)(const char *text);
 
-	/* `outer` is the struct that has `of`. A new reference, or NULL: left out. What is wrong with it, or NULL. */
+	/* `of` is what is at the offset, `outer` the struct that has this one. A new reference, or NULL: left out. What is wrong with it, or NULL. */
 	json_t *(*encode)(const void *of, const void *outer);
 	const char *(*decode)(void *of, const json_t *value, void *outer);
 	void (*release)(void *of);
@@ -110,6 +110,8 @@ struct codec {
 	{                                                                                                              \
 		.key = (name), .kind = CODEC_GROUP, .rows = (table), ##__VA_ARGS__                                     \
 	}
+#define CODEC_MEMBER_BY(name, tag, member, write, read, ...)                                                           \
+	CODEC_ROW(name, CODEC_OWN, tag, member, .encode = (write), .decode = (read), ##__VA_ARGS__)
 #define CODEC_BY(name, write, read, ...)                                                                               \
 	{                                                                                                              \
 		.key = (name), .kind = CODEC_OWN, .encode = (write), .decode = (read), ##__VA_ARGS__                   \

@@ -201,7 +201,7 @@ static const char *decode_hosts(void *study, const json_t *list, void *none)
 		if (study_hosts_add(&((struct study *)study)->hosts, json_text(one, "name"), json_text(one, "address"),
 				    NULL))
 			return "has one that is none, or that is there twice";
-	return list && !json_is_array(list) ? "is not a list" : NULL;
+	return !list || json_is_array(list) || json_is_null(list) ? NULL : "is not a list";
 }
 
 static json_t *encode_plan(const void *study, const void *none)

@@ -157,6 +157,7 @@ struct summary {
 	size_t point_count;
 };
 
+/* These are in summary_json.c, whose rows say what is owned. */
 void summary_free(struct summary *s);
 
 /* What they point to. */

@@ -1,13 +1,12 @@
 #include "judge/analysis/summary_json.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/codec.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
-#include "common/text.h"
 #include "files/rundir/flows.h"
 
 static char *text_copy(const char *text)
@@ -15,242 +14,132 @@ static char *text_copy(const char *text)
 	return or_abort(strdup(text ? text : ""));
 }
 
-static json_t *keep_texts(const json_t *array)
+/* --- numbers --- */
+
+static json_t *encode_number(const void *number, const void *outer)
 {
-	return json_is_array(array) ? json_incref((json_t *)array) : json_array();
+	(void)outer;
+	return number_encode(*(const struct number *)number);
 }
 
-static json_int_t integer_of(const json_t *object, const char *key)
+/* Nothing, if it is absent. */
+static json_t *encode_known_number(const void *number, const void *outer)
 {
-	return json_integer_value(json_object_get(object, key));
+	return ((const struct number *)number)->kind == NUMBER_ABSENT ? NULL : encode_number(number, outer);
 }
 
-static json_t *real_or_null(double value)
+static const char *decode_number(void *number, const json_t *value, void *outer)
 {
-	return isfinite(value) ? json_real(value) : json_null();
+	(void)outer;
+	*(struct number *)number = number_decode(value);
+	return NULL;
 }
 
-/* Room for the entries of an array. */
-static void *room_for(const json_t *array, size_t size)
+static json_t *encode_statistics(const void *values, const void *outer)
 {
-	return or_abort(calloc(json_array_size(array) + 1, size));
+	(void)outer;
+	return statistics_encode(values);
 }
+
+static const char *decode_statistics(void *values, const json_t *object, void *outer)
+{
+	(void)outer;
+	statistics_decode(object, values);
+	return NULL;
+}
+
+#define NUMBER(name, tag, member)	 CODEC_MEMBER_BY(name, tag, member, encode_number, decode_number)
+#define STATISTICS_OF(name, tag, member) CODEC_MEMBER_BY(name, tag, member, encode_statistics, decode_statistics)
 
 /* --- what blocks have besides their numbers --- */
 
-static json_t *encode_about(const struct summary_block *b)
-{
-	return b->about ? json_string(b->about) : json_null();
-}
-
-static void decode_about(struct summary_block *b, const json_t *value)
-{
-	b->about = json_is_string(value) ? text_copy(json_string_value(value)) : NULL;
-}
-
-static json_t *encode_why(const struct summary_block *b)
-{
-	return b->why ? json_string(b->why) : json_null();
-}
-
 /* Of messages whose causes are known, it was "". */
-static json_t *encode_why_or_empty(const struct summary_block *b)
+static json_t *encode_why(const void *block, const void *outer)
 {
-	return json_string(b->why ? b->why : "");
+	const char *why = ((const struct summary_block *)block)->why;
+
+	(void)outer;
+	return json_string(why ? why : "");
 }
 
-static void decode_why(struct summary_block *b, const json_t *value)
+static const char *decode_why(void *block, const json_t *value, void *outer)
 {
-	const char *why = json_string_value(value);
-
-	b->why = why && *why ? text_copy(why) : NULL;
+	(void)outer;
+	((struct summary_block *)block)->why = json_string_length(value) ? text_copy(json_string_value(value)) : NULL;
+	return NULL;
 }
 
-static json_t *encode_causes(const struct summary_block *b)
+static json_t *encode_side(const void *cause, const void *outer)
 {
-	json_t *list = json_array();
+	const char *side = cause_side(&((const struct summary_cause *)cause)->cause);
 
-	for (size_t i = 0; i < b->cause_count; i++) {
-		const struct summary_cause *c = &b->causes[i];
-
-		json_array_append_new(list,
-				      json_pack("{s:s, s:s?, s:s, s:I, s:o, s:I, s:I}", "class",
-						cause_keys[c->cause.class], "side", cause_side(&c->cause), "name",
-						c->cause.name, "messages", c->messages, "share", real_or_null(c->share),
-						"time_p50_ns", c->time_p50_ns, "time_max_ns", c->time_max_ns));
-	}
-	return list;
+	(void)outer;
+	return side ? json_string(side) : json_null();
 }
 
-/* False: this version does not know its class. */
-static bool decode_cause(const json_t *entry, struct summary_cause *out)
+static const char *decode_side(void *cause, const json_t *value, void *outer)
 {
-	const char *name = json_text(entry, "name");
+	unsigned *side = &((struct summary_cause *)cause)->cause.side;
 
-	*out = (struct summary_cause){
-	    .messages = integer_of(entry, "messages"),
-	    .share = json_number_value(json_object_get(entry, "share")),
-	    .time_p50_ns = integer_of(entry, "time_p50_ns"),
-	    .time_max_ns = integer_of(entry, "time_max_ns"),
-	};
-	while (out->cause.class < CAUSE_CLASSES && strcmp(cause_keys[out->cause.class], json_text(entry, "class")) != 0)
-		out->cause.class ++;
-	while (out->cause.side < CAUSE_NO_SIDE && strcmp(cause_sides[out->cause.side], json_text(entry, "side")) != 0)
-		out->cause.side++;
-	text_clean(name, strlen(name), out->cause.name, sizeof(out->cause.name));
-	return out->cause.class < CAUSE_CLASSES;
+	(void)outer;
+	while (*side < CAUSE_NO_SIDE && strcmp(cause_sides[*side], json_string_value(value) ?: "") != 0)
+		++*side;
+	return NULL;
 }
 
-static void decode_causes(struct summary_block *b, const json_t *value)
-{
-	const json_t *entry;
-	size_t i;
+static const struct codec cause_rows[] = {
+    CODEC_AS("class", summary_cause, cause.class, CODEC_WORDS(cause_keys), .otherwise = CAUSE_CLASSES),
+    CODEC_BY("side", encode_side, decode_side),
+    CODEC_AS("name", summary_cause, cause.name, .flags = CODEC_CLEAN),
+    CODEC(summary_cause, messages),
+    CODEC(summary_cause, share),
+    CODEC(summary_cause, time_p50_ns),
+    CODEC(summary_cause, time_max_ns),
+    {0},
+};
 
-	b->causes = room_for(value, sizeof(*b->causes));
-	json_array_foreach (value, i, entry)
-		b->cause_count += decode_cause(entry, &b->causes[b->cause_count]);
+/* Those whose class this version does not know. */
+static void drop_unknown_causes(struct summary_block *b)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < b->cause_count; i++)
+		if (b->causes[i].cause.class < CAUSE_CLASSES)
+			b->causes[kept++] = b->causes[i];
+	b->cause_count = kept;
 }
 
-static json_t *encode_shares(const struct summary_block *b)
-{
-	json_t *shares = b->share_count ? json_object() : NULL;
+static const struct codec share_rows[] = {CODEC_LISTED(NULL, summary_shares, parts, count, codec_reals), {0}};
 
-	for (size_t i = 0; i < b->share_count; i++) {
-		json_t *parts = json_array();
+static const struct codec phase_rows[] = {
+    CODEC(summary_phases, phases, .flags = CODEC_NEVER_NULL), CODEC(summary_phases, p50_ns), {0}};
 
-		for (size_t k = 0; k < b->shares[i].count; k++)
-			json_array_append_new(parts, real_or_null(b->shares[i].parts[k]));
-		json_object_set_new(shares, b->shares[i].flow, parts);
-	}
-	return shares;
-}
+#define PHASES(tag, member) CODEC_LISTED(#member, tag, member.list, member.count, phase_rows)
 
-static void decode_shares(struct summary_block *b, const json_t *value)
-{
-	json_t *parts, *part;
-	const char *flow;
-	size_t i;
+static const struct codec period_rows[] = {CODEC(summary_period, period),
+					   CODEC(summary_period, strength),
+					   PHASES(summary_period, high),
+					   PHASES(summary_period, low),
+					   {0}};
 
-	b->shares = or_abort(calloc(json_object_size(value) + 1, sizeof(*b->shares)));
-	json_object_foreach ((json_t *)value, flow, parts) {
-		struct summary_shares *s = &b->shares[b->share_count++];
-
-		*s = (struct summary_shares){text_copy(flow), room_for(parts, sizeof(double)), json_array_size(parts)};
-		json_array_foreach (parts, i, part)
-			s->parts[i] = json_is_number(part) ? json_number_value(part) : NAN;
-	}
-}
-
-/* --- the block `pattern` --- */
-
-static json_t *encode_phases(const struct summary_phase_list *of)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < of->count; i++)
-		json_array_append_new(
-		    list, json_pack("{s:s, s:I}", "phases", of->list[i].phases, "p50_ns", of->list[i].p50_ns));
-	return list;
-}
-
-static struct summary_phase_list decode_phases(const json_t *value)
-{
-	struct summary_phase_list of = {room_for(value, sizeof(*of.list)), json_array_size(value)};
-	const json_t *entry;
-	size_t i;
-
-	json_array_foreach (value, i, entry)
-		of.list[i] =
-		    (struct summary_phases){text_copy(json_text(entry, "phases")), integer_of(entry, "p50_ns")};
-	return of;
-}
-
-static json_t *encode_high(const struct summary_block *b)
-{
-	return encode_phases(&b->pattern->high);
-}
-
-static void decode_high(struct summary_block *b, const json_t *value)
-{
-	b->pattern->high = decode_phases(value);
-}
-
-static json_t *encode_low(const struct summary_block *b)
-{
-	return encode_phases(&b->pattern->low);
-}
-
-static void decode_low(struct summary_block *b, const json_t *value)
-{
-	b->pattern->low = decode_phases(value);
-}
-
-static json_t *encode_nested(const struct summary_block *b)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < b->pattern->nested_count; i++) {
-		const struct summary_period *p = &b->pattern->nested[i];
-
-		json_array_append_new(list,
-				      json_pack("{s:I, s:f, s:o, s:o}", "period", p->period, "strength", p->strength,
-						"high", encode_phases(&p->high), "low", encode_phases(&p->low)));
-	}
-	return list;
-}
-
-static void decode_nested(struct summary_block *b, const json_t *value)
-{
-	const json_t *entry;
-	size_t i;
-
-	b->pattern->nested = room_for(value, sizeof(*b->pattern->nested));
-	b->pattern->nested_count = json_array_size(value);
-	json_array_foreach (value, i, entry)
-		b->pattern->nested[i] = (struct summary_period){
-		    .period = integer_of(entry, "period"),
-		    .strength = json_number_value(json_object_get(entry, "strength")),
-		    .high = decode_phases(json_object_get(entry, "high")),
-		    .low = decode_phases(json_object_get(entry, "low")),
-		};
-}
-
-/* Without a period there are none. */
-static json_t *encode_shifts(const struct summary_block *b)
-{
-	json_t *list = b->pattern->shift_count ? json_array() : NULL;
-
-	for (size_t i = 0; i < b->pattern->shift_count; i++)
-		json_array_append_new(list, json_pack("{s:I, s:I}", "rep", b->pattern->shifts[i].rep, "shift",
-						      b->pattern->shifts[i].shift));
-	return list;
-}
-
-static void decode_shifts(struct summary_block *b, const json_t *value)
-{
-	const json_t *entry;
-	size_t i;
-
-	b->pattern->shifts = room_for(value, sizeof(*b->pattern->shifts));
-	b->pattern->shift_count = json_array_size(value);
-	json_array_foreach (value, i, entry)
-		b->pattern->shifts[i] = (struct summary_shift){integer_of(entry, "rep"), integer_of(entry, "shift")};
-}
+static const struct codec shift_rows[] = {CODEC(summary_shift, rep), CODEC(summary_shift, shift), {0}};
 
 static void decode_block(const struct block *of, const char *flow, const json_t *object, struct summary_block *out);
 
-static json_t *encode_others(const struct summary_block *b)
+static json_t *encode_others(const void *pattern, const void *block)
 {
-	json_t *others = b->pattern->leads ? json_object() : NULL;
+	const struct summary_pattern *p = pattern;
+	json_t *others = p->leads ? json_object() : NULL;
 
-	for (size_t i = 0; i < b->pattern->other_count; i++)
-		json_object_set_new(others, b->pattern->others[i].about, summary_encode_block(&b->pattern->others[i]));
+	(void)block;
+	for (size_t i = 0; i < p->other_count; i++)
+		json_object_set_new(others, p->others[i].about, summary_encode_block(&p->others[i]));
 	return others;
 }
 
-static void decode_others(struct summary_block *b, const json_t *value)
+static const char *decode_others(void *pattern, const json_t *value, void *block)
 {
-	struct summary_pattern *p = b->pattern;
+	struct summary_pattern *p = pattern;
 	const char *series;
 	json_t *other;
 
@@ -259,36 +148,63 @@ static void decode_others(struct summary_block *b, const json_t *value)
 	json_object_foreach ((json_t *)value, series, other) {
 		struct summary_block *o = &p->others[p->other_count++];
 
-		decode_block(&pattern_block, b->flow, other, o);
+		decode_block(&pattern_block, ((struct summary_block *)block)->flow, other, o);
 		free(o->about);
 		o->about = text_copy(series);
 	}
+	return NULL;
 }
 
-/* --- blocks --- */
+static void free_others(void *pattern)
+{
+	struct summary_pattern *p = pattern;
 
-/* What is not a number, and the number before which it stands in the file. Nothing is written if encode() returns NULL.
- */
+	for (size_t i = 0; i < p->other_count; i++)
+		summary_free_block(&p->others[i]);
+	free(p->others);
+}
+
+/* What stands before the numbers of entries, and after all numbers. Without a period there are no shifts. */
+static const struct codec entry_rows[] = {
+    PHASES(summary_pattern, high),
+    PHASES(summary_pattern, low),
+    CODEC_LISTED("nested", summary_pattern, nested, nested_count, period_rows),
+    {0},
+};
+static const struct codec pattern_rows[] = {
+    CODEC_LISTED("reps", summary_pattern, shifts, shift_count, shift_rows, .flags = CODEC_OPTIONAL),
+    CODEC_BY("others", encode_others, decode_others, .release = free_others),
+    {0},
+};
+static const struct codec overhead_rows[] = {CODEC(summary_block, why), {0}};
+static const struct codec metric_of_rows[] = {CODEC_AS("metric", summary_block, about), {0}};
+static const struct codec series_of_rows[] = {CODEC_AS("series", summary_block, about), {0}};
+static const struct codec causes_rows[] = {
+    CODEC_BY("why", encode_why, decode_why),
+    CODEC_LISTED("causes", summary_block, causes, cause_count, cause_rows),
+    {0},
+};
+static const struct codec fairness_rows[] = {
+    CODEC_MAPPED("shares", summary_block, shares, share_count, share_rows, .flags = CODEC_OPTIONAL), {0}};
+
+/* The rows of what is not a number, and the number before which it stands in the file. */
 static const struct {
 	const struct block *of;
 	unsigned before;
-	const char *key;
-	json_t *(*encode)(const struct summary_block *b);
-	void (*decode)(struct summary_block *b, const json_t *value);
+	bool of_pattern; /* rather than of the block */
+	const struct codec *rows;
 } parts[] = {
-    {&overhead_block, BLOCK_NUMBERS, "why", encode_why, decode_why},
-    {&causes_block, 0, "metric", encode_about, decode_about},
-    {&causes_block, BLOCK_NUMBERS, "why", encode_why_or_empty, decode_why},
-    {&causes_block, BLOCK_NUMBERS, "causes", encode_causes, decode_causes},
-    {&fairness_block, BLOCK_NUMBERS, "shares", encode_shares, decode_shares},
-    {&pattern_block, 0, "series", encode_about, decode_about},
-    {&pattern_block, PATTERN_ENTRIES, "high", encode_high, decode_high},
-    {&pattern_block, PATTERN_ENTRIES, "low", encode_low, decode_low},
-    {&pattern_block, PATTERN_ENTRIES, "nested", encode_nested, decode_nested},
-    {&pattern_block, BLOCK_NUMBERS, "reps", encode_shifts, decode_shifts},
-    {&pattern_block, BLOCK_NUMBERS, "others", encode_others, decode_others},
+    {&overhead_block, BLOCK_NUMBERS, false, overhead_rows},
+    {&causes_block, 0, false, metric_of_rows},
+    {&causes_block, BLOCK_NUMBERS, false, causes_rows},
+    {&fairness_block, BLOCK_NUMBERS, false, fairness_rows},
+    {&pattern_block, 0, false, series_of_rows},
+    {&pattern_block, PATTERN_ENTRIES, true, entry_rows},
+    {&pattern_block, BLOCK_NUMBERS, true, pattern_rows},
 };
 #define PARTS (sizeof(parts) / sizeof(parts[0]))
+
+/* --- blocks --- */
 
 json_t *summary_encode_block(const struct summary_block *b)
 {
@@ -298,8 +214,13 @@ json_t *summary_encode_block(const struct summary_block *b)
 		const struct block_statistic *row = block_number_row(b->of, number);
 
 		for (size_t i = 0; i < PARTS; i++)
-			if (parts[i].of == b->of && parts[i].before == number)
-				json_object_set_new(object, parts[i].key, parts[i].encode(b));
+			if (parts[i].of == b->of && parts[i].before == number) {
+				const void *has = parts[i].of_pattern ? (const void *)b->pattern : b;
+				json_t *part = codec_encode(parts[i].rows, has, b);
+
+				json_object_update(object, part);
+				json_decref(part);
+			}
 		if (row)
 			json_object_set_new(object, row->key, number_encode(b->numbers[number]));
 	}
@@ -319,38 +240,25 @@ static void decode_block(const struct block *of, const char *flow, const json_t 
 	}
 	for (size_t i = 0; i < PARTS; i++)
 		if (parts[i].of == of)
-			parts[i].decode(out, json_object_get(object, parts[i].key));
+			codec_decode(parts[i].rows, parts[i].of_pattern ? (void *)out->pattern : out, object, out);
+	drop_unknown_causes(out);
+}
+
+void summary_free_block(struct summary_block *b)
+{
+	codec_free(series_of_rows, b);
+	codec_free(overhead_rows, b);
+	codec_free(causes_rows, b);
+	codec_free(fairness_rows, b);
+	if (b->pattern) {
+		codec_free(entry_rows, b->pattern);
+		codec_free(pattern_rows, b->pattern);
+	}
+	free(b->pattern);
+	free(b->flow);
 }
 
 /* --- results --- */
-
-static json_t *encode_metrics(const struct summary_results *r)
-{
-	json_t *metrics = json_object();
-
-	for (size_t i = 0; i < r->metric_count; i++) {
-		json_t *values = statistics_encode(r->metrics[i].values);
-
-		json_object_set_new(values, CLOCK_ERROR_KEY, number_encode(r->metrics[i].clock_error));
-		json_object_set_new(metrics, r->metrics[i].name, values);
-	}
-	return metrics;
-}
-
-static void decode_metrics(const json_t *metrics, struct summary_results *out)
-{
-	const char *name;
-	json_t *values;
-
-	out->metrics = or_abort(calloc(json_object_size(metrics) + 1, sizeof(*out->metrics)));
-	json_object_foreach ((json_t *)metrics, name, values) {
-		struct summary_metric *m = &out->metrics[out->metric_count++];
-
-		m->name = text_copy(name);
-		statistics_decode(values, m->values);
-		m->clock_error = number_decode(json_object_get(values, CLOCK_ERROR_KEY));
-	}
-}
 
 static void put_summary_block(json_t *to, const struct summary_block *b)
 {
@@ -370,12 +278,26 @@ static void put_summary_blocks(json_t *to, const struct summary_results *r, cons
 	}
 }
 
-/* All blocks of a point or a repetition, whose names are among its other keys. */
-static void decode_blocks(const json_t *holder, struct summary_results *out)
+/* Of a repetition: they are in the order of files. */
+static json_t *encode_blocks(const void *results, const void *rep)
 {
+	const struct summary_results *r = results;
+	json_t *all = json_object();
+
+	(void)rep;
+	for (size_t i = 0; i < r->block_count; i++)
+		put_summary_block(all, &r->blocks[i]);
+	return all;
+}
+
+/* All blocks of a point or a repetition, whose names are among its other keys. */
+static const char *decode_blocks(void *results, const json_t *holder, void *outer)
+{
+	struct summary_results *out = results;
 	const char *key;
 	json_t *value;
 
+	(void)outer;
 	json_object_foreach ((json_t *)holder, key, value) {
 		const char *bare = flows_bare_key(key);
 		const struct block *of = block_find(bare);
@@ -387,85 +309,71 @@ static void decode_blocks(const json_t *holder, struct summary_results *out)
 		}
 		free(flow);
 	}
+	return NULL;
 }
 
-static struct summary_results decode_results(const json_t *holder)
+static void free_blocks(void *results)
 {
-	struct summary_results r = {.metrics = NULL};
+	struct summary_results *r = results;
 
-	decode_metrics(json_object_get(holder, "metrics"), &r);
-	decode_blocks(holder, &r);
-	return r;
+	for (size_t i = 0; i < r->block_count; i++)
+		summary_free_block(&r->blocks[i]);
+	free(r->blocks);
 }
 
-static json_t *encode_rep(const struct summary_rep *rep, const struct summary_point *p)
+static const struct codec metric_rows[] = {
+    STATISTICS_OF(NULL, summary_metric, values), NUMBER(CLOCK_ERROR_KEY, summary_metric, clock_error), {0}};
+
+static const struct codec result_rows[] = {
+    CODEC_MAPPED("metrics", summary_results, metrics, metric_count, metric_rows),
+    CODEC_BY(NULL, encode_blocks, decode_blocks, .release = free_blocks),
+    {0},
+};
+
+void summary_free_results(struct summary_results *r)
 {
-	json_t *object = json_pack("{s:I, s:o}", "rep", rep->number, "metrics", encode_metrics(&rep->results));
-
-	for (size_t i = 0; i < p->flow_count; i++)
-		put_summary_blocks(object, &rep->results, p->flows[i].name);
-	put_summary_blocks(object, &rep->results, NULL);
-	return object;
+	codec_free(result_rows, r);
 }
 
-static void decode_reps(const json_t *list, struct summary_point *out)
-{
-	const json_t *rep;
-	size_t i;
-
-	out->reps = room_for(list, sizeof(*out->reps));
-	out->rep_count = json_array_size(list);
-	json_array_foreach (list, i, rep)
-		out->reps[i] = (struct summary_rep){integer_of(rep, "rep"), decode_results(rep)};
-}
+static const struct codec rep_rows[] = {
+    CODEC_AS("rep", summary_rep, number), CODEC_NESTED(NULL, summary_rep, results, result_rows), {0}};
 
 /* --- flows --- */
 
+static const struct codec loss_rows[] = {CODEC(summary_loss, sent),
+					 CODEC(summary_loss, lost),
+					 CODEC(summary_loss, duplicates),
+					 CODEC(summary_loss, reordered),
+					 {0}};
+
 static json_t *encode_loss(const struct summary_loss *l)
 {
-	return l->is_known ? json_pack("{s:I, s:I, s:I, s:I}", "sent", l->sent, "lost", l->lost, "duplicates",
-				       l->duplicates, "reordered", l->reordered)
-			   : NULL;
+	return l->is_known ? codec_encode(loss_rows, l, NULL) : NULL;
 }
 
 static struct summary_loss decode_loss(const json_t *object)
 {
-	return (struct summary_loss){
-	    .is_known = json_is_object(object),
-	    .sent = integer_of(object, "sent"),
-	    .lost = integer_of(object, "lost"),
-	    .duplicates = integer_of(object, "duplicates"),
-	    .reordered = integer_of(object, "reordered"),
-	};
+	struct summary_loss l = {.is_known = json_is_object(object)};
+
+	codec_decode(loss_rows, &l, object, NULL);
+	return l;
 }
 
-static json_t *encode_in_flight(const struct summary_flow *f)
+static const struct codec in_flight_rows[] = {
+    NUMBER("p50", summary_flow, in_flight_p50), NUMBER("max", summary_flow, in_flight_max), {0}};
+
+static const struct codec interference_rows[] = {
+    CODEC(summary_interference, metric, .flags = CODEC_NEVER_NULL),
+    STATISTICS_OF("undisturbed", summary_interference, undisturbed),
+    NUMBER("p50_ratio", summary_interference, p50_ratio),
+    {0},
+};
+
+void summary_free_interference(struct summary_interference *i)
 {
-	json_t *object = json_object();
-
-	json_object_set_new(object, "p50", number_encode(f->in_flight_p50));
-	json_object_set_new(object, "max", number_encode(f->in_flight_max));
-	return object;
-}
-
-static json_t *encode_interference(const struct summary_interference *i)
-{
-	return i ? json_pack("{s:s, s:o, s:o}", "metric", i->metric, "undisturbed", statistics_encode(i->undisturbed),
-			     "p50_ratio", number_encode(i->p50_ratio))
-		 : NULL;
-}
-
-static struct summary_interference *decode_interference(const json_t *object)
-{
-	struct summary_interference *i;
-
-	if (!json_is_object(object))
-		return NULL;
-	i = or_abort(calloc(1, sizeof(*i)));
-	i->metric = text_copy(json_text(object, "metric"));
-	i->p50_ratio = number_decode(json_object_get(object, "p50_ratio"));
-	statistics_decode(json_object_get(object, "undisturbed"), i->undisturbed);
-	return i;
+	if (i)
+		codec_free(interference_rows, i);
+	free(i);
 }
 
 /* The facts about a flow, and its blocks in between. */
@@ -474,34 +382,68 @@ static void put_summary_flow(json_t *point, const struct summary_flow *f, const 
 	char key[FLOWS_KEY_MAX];
 
 	json_object_set_new(point, flows_key(f->name, "loss", key, sizeof(key)), encode_loss(&f->loss));
-	json_object_set_new(point, flows_key(f->name, "in_flight", key, sizeof(key)), encode_in_flight(f));
+	json_object_set_new(point, flows_key(f->name, "in_flight", key, sizeof(key)),
+			    codec_encode(in_flight_rows, f, NULL));
 	put_summary_blocks(point, r, f->name);
-	json_object_set_new(point, flows_key(f->name, "interference", key, sizeof(key)),
-			    encode_interference(f->interference));
+	if (f->interference)
+		json_object_set_new(point, flows_key(f->name, "interference", key, sizeof(key)),
+				    codec_encode(interference_rows, f->interference, NULL));
 }
 
-static struct summary_flow decode_flow(const json_t *point, const char *name)
+static void decode_flow(const json_t *point, const char *name, struct summary_flow *f)
 {
-	const json_t *in_flight = flows_get(point, name, "in_flight");
+	const json_t *interference = flows_get(point, name, "interference");
 
-	return (struct summary_flow){
-	    .name = text_copy(name),
-	    .loss = decode_loss(flows_get(point, name, "loss")),
-	    .in_flight_p50 = number_decode(json_object_get(in_flight, "p50")),
-	    .in_flight_max = number_decode(json_object_get(in_flight, "max")),
-	    .interference = decode_interference(flows_get(point, name, "interference")),
-	};
+	f->name = text_copy(name);
+	f->loss = decode_loss(flows_get(point, name, "loss"));
+	codec_decode(in_flight_rows, f, flows_get(point, name, "in_flight"), NULL);
+	if (!json_is_object(interference))
+		return;
+	f->interference = or_abort(calloc(1, sizeof(*f->interference)));
+	codec_decode(interference_rows, f->interference, interference, NULL);
 }
 
-static void decode_flows(const json_t *point, struct summary_point *out)
+static json_t *encode_flows(const void *point, const void *summary)
 {
-	json_t *names = flows_names(out->params);
+	const struct summary_point *p = point;
+	json_t *all = json_object();
 
-	out->flow_count = json_array_size(names);
-	out->flows = room_for(names, sizeof(*out->flows));
-	for (size_t i = 0; i < out->flow_count; i++)
-		out->flows[i] = decode_flow(point, json_string_value(json_array_get(names, i)));
+	(void)summary;
+	if (p->spread_ns.kind != NUMBER_ABSENT) {
+		json_object_set_new(all, "loss", encode_loss(&p->loss));
+		json_object_set_new(all, "start", json_pack("{s:o}", "spread_ns", number_encode(p->spread_ns)));
+	}
+	for (size_t i = 0; i < p->flow_count; i++)
+		put_summary_flow(all, &p->flows[i], &p->results);
+	put_summary_blocks(all, &p->results, NULL);
+	return all;
+}
+
+static const char *decode_flows(void *point, const json_t *object, void *summary)
+{
+	struct summary_point *p = point;
+	json_t *names = flows_names(p->params);
+
+	(void)summary;
+	p->loss = decode_loss(json_object_get(object, "loss"));
+	p->spread_ns = number_decode(json_object_get(json_object_get(object, "start"), "spread_ns"));
+	p->flow_count = json_array_size(names);
+	p->flows = or_abort(calloc(p->flow_count + 1, sizeof(*p->flows)));
+	for (size_t i = 0; i < p->flow_count; i++)
+		decode_flow(object, json_string_value(json_array_get(names, i)), &p->flows[i]);
 	json_decref(names);
+	return NULL;
+}
+
+static void free_flows(void *point)
+{
+	struct summary_point *p = point;
+
+	for (size_t i = 0; i < p->flow_count; i++) {
+		summary_free_interference(p->flows[i].interference);
+		free(p->flows[i].name);
+	}
+	free(p->flows);
 }
 
 /* --- points --- */
@@ -517,91 +459,80 @@ enum summary_outcome summary_outcome_of(const char *text)
 	return o;
 }
 
-static void add_several_flows(json_t *object, const struct summary_point *p)
+static const char *decode_outcome(void *point, const json_t *object, void *summary)
 {
-	if (p->spread_ns.kind == NUMBER_ABSENT)
-		return;
-	json_object_set_new(object, "loss", encode_loss(&p->loss));
-	json_object_set_new(object, "start", json_pack("{s:o}", "spread_ns", number_encode(p->spread_ns)));
+	struct summary_point *p = point;
+	const char *outcome = json_text_or(object, "outcome", outcomes[POINT_NOT_MEASURED]);
+
+	(void)summary;
+	p->outcome = summary_outcome_of(outcome);
+	p->outcome_text = text_copy(outcome);
+	return NULL;
 }
+
+#define TEXTS(tag, member) CODEC(tag, member, .flags = CODEC_ARRAY | CODEC_NEVER_NULL)
+
+static const struct codec point_rows[] = {
+    CODEC(summary_point, id),
+    CODEC(summary_point, params, .flags = CODEC_OBJECT | CODEC_NEVER_NULL),
+    CODEC_AS("outcome", summary_point, outcome_text, .flags = CODEC_UNREAD),
+    CODEC_BY(NULL, NULL, decode_outcome, .flags = CODEC_UNWRITTEN),
+    CODEC(summary_point, why, .flags = CODEC_NEVER_NULL),
+    CODEC(summary_point, valid),
+    TEXTS(summary_point, reasons),
+    TEXTS(summary_point, warnings),
+    CODEC_BY(NULL, encode_flows, decode_flows, .release = free_flows),
+    CODEC(summary_point, clock, .flags = CODEC_OBJECT | CODEC_OPTIONAL),
+    CODEC_MEMBER_BY("taken", summary_point, cpu_share_of_others, encode_known_number, decode_number),
+    CODEC_MAPPED("metrics", summary_point, results.metrics, results.metric_count, metric_rows),
+    CODEC_MEMBER_BY(NULL, summary_point, results, NULL, decode_blocks, .release = free_blocks,
+		    .flags = CODEC_UNWRITTEN),
+    CODEC_LISTED("reps", summary_point, reps, rep_count, rep_rows),
+    {0},
+};
 
 json_t *summary_encode_point(const struct summary_point *p)
 {
-	json_t *object = json_pack("{s:I, s:O, s:s, s:s, s:b, s:O, s:O}", "id", p->id, "params", p->params, "outcome",
-				   p->outcome_text, "why", p->why, "valid", p->valid, "reasons", p->reasons, "warnings",
-				   p->warnings);
-
-	add_several_flows(object, p);
-	for (size_t i = 0; i < p->flow_count; i++)
-		put_summary_flow(object, &p->flows[i], &p->results);
-	put_summary_blocks(object, &p->results, NULL);
-	if (p->clock)
-		json_object_set(object, "clock", p->clock);
-	if (p->cpu_share_of_others.kind != NUMBER_ABSENT)
-		json_object_set_new(object, "taken", number_encode(p->cpu_share_of_others));
-	json_object_set_new(object, "metrics", encode_metrics(&p->results));
-	json_object_set_new(object, "reps", json_array());
-	for (size_t i = 0; i < p->rep_count; i++)
-		json_array_append_new(json_object_get(object, "reps"), encode_rep(&p->reps[i], p));
-	return object;
+	return codec_encode(point_rows, p, NULL);
 }
 
-static void decode_point(const json_t *object, struct summary_point *out)
+void summary_free_point(struct summary_point *p)
 {
-	const json_t *params = json_object_get(object, "params"), *clock = json_object_get(object, "clock");
-	const char *outcome = json_text_or(object, "outcome", outcomes[POINT_NOT_MEASURED]);
-
-	*out = (struct summary_point){
-	    .id = integer_of(object, "id"),
-	    .params = json_is_object(params) ? json_incref((json_t *)params) : json_object(),
-	    .outcome = summary_outcome_of(outcome),
-	    .outcome_text = text_copy(outcome),
-	    .why = text_copy(json_text(object, "why")),
-	    .valid = json_is_true(json_object_get(object, "valid")),
-	    .reasons = keep_texts(json_object_get(object, "reasons")),
-	    .warnings = keep_texts(json_object_get(object, "warnings")),
-	    .loss = decode_loss(json_object_get(object, "loss")),
-	    .spread_ns = number_decode(json_object_get(json_object_get(object, "start"), "spread_ns")),
-	    .clock = json_is_object(clock) ? json_incref((json_t *)clock) : NULL,
-	    .cpu_share_of_others = number_decode(json_object_get(object, "taken")),
-	    .results = decode_results(object),
-	};
-	decode_flows(object, out);
-	decode_reps(json_object_get(object, "reps"), out);
+	codec_free(point_rows, p);
 }
 
 /* --- the run --- */
 
+static const struct codec summary_rows[] = {
+    CODEC_SCHEMA,
+    CODEC(summary, name, .flags = CODEC_NEVER_NULL),
+    CODEC(summary, title, .flags = CODEC_NEVER_NULL),
+    CODEC(summary, variant, .flags = CODEC_NEVER_NULL),
+    TEXTS(summary, hosts),
+    CODEC(summary, valid),
+    TEXTS(summary, reasons),
+    TEXTS(summary, warnings),
+    CODEC(summary, named, .flags = CODEC_ARRAY | CODEC_OPTIONAL),
+    CODEC_LISTED("points", summary, points, point_count, point_rows),
+    {0},
+};
+
 json_t *summary_encode(const struct summary *s)
 {
-	json_t *points = json_array();
-
-	for (size_t i = 0; i < s->point_count; i++)
-		json_array_append_new(points, summary_encode_point(&s->points[i]));
-	return json_pack("{s:i, s:s, s:s, s:s, s:O, s:b, s:O, s:O, s:O*, s:o}", "schema", 1, "name", s->name, "title",
-			 s->title, "variant", s->variant, "hosts", s->hosts, "valid", s->valid, "reasons", s->reasons,
-			 "warnings", s->warnings, "named", s->named, "points", points);
+	return codec_encode(summary_rows, s, NULL);
 }
 
 struct summary *summary_decode(const json_t *document)
 {
-	const json_t *points = json_object_get(document, "points"), *named = json_object_get(document, "named"), *point;
 	struct summary *s = or_abort(calloc(1, sizeof(*s)));
-	size_t i;
 
-	*s = (struct summary){
-	    .name = text_copy(json_text(document, "name")),
-	    .title = text_copy(json_text(document, "title")),
-	    .variant = text_copy(json_text(document, "variant")),
-	    .hosts = keep_texts(json_object_get(document, "hosts")),
-	    .valid = json_is_true(json_object_get(document, "valid")),
-	    .reasons = keep_texts(json_object_get(document, "reasons")),
-	    .warnings = keep_texts(json_object_get(document, "warnings")),
-	    .named = json_is_array(named) ? json_incref((json_t *)named) : NULL,
-	    .points = room_for(points, sizeof(*s->points)),
-	    .point_count = json_array_size(points),
-	};
-	json_array_foreach (points, i, point)
-		decode_point(point, &s->points[i]);
+	codec_decode(summary_rows, s, document, NULL);
 	return s;
+}
+
+void summary_free(struct summary *s)
+{
+	if (s)
+		codec_free(summary_rows, s);
+	free(s);
 }
