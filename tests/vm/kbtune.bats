@@ -190,6 +190,12 @@ settings() {
 		"$KBTUNE" run "$T/p" -- true
 		diff <(echo "$before") <(settings)
 	done
+	# Putting back one that an earlier setting has changed changes a third, which was as it should be.
+	before=$(settings)
+	printf 'kbtune: 1\nsysctl: {net.ipv4.ip_forward: 1, net.ipv4.conf.default.forwarding: 1}\n' >"$T/p/profile.yaml"
+	"$KBTUNE" apply "$T/p"
+	"$KBTUNE" restore
+	diff <(echo "$before") <(settings)
 	sysctl -q vm.dirty_ratio=0
 	before=$(settings)
 	printf 'kbtune: 1\nsysctl: {vm.dirty_bytes: 8388608}\n' >"$T/p/profile.yaml"

@@ -424,6 +424,7 @@ static void look_beside(struct machine *m, struct step *s, const struct beside *
 struct wanted {
 	struct beside now;
 	char *text;
+	bool farther; /* it changes with others of these, which come first */
 };
 
 static struct wanted *want_beside(const struct machine *m, const struct step *s, size_t *count)
@@ -443,6 +444,41 @@ static struct wanted *want_beside(const struct machine *m, const struct step *s,
 			all[i].text = fs_path("%s", raw);
 		else if (all[i].now.text)
 			all[i].text = fs_path("%s", all[i].now.text);
+	}
+	return all;
+}
+
+static bool is_wanted_already(const struct step *s, const struct wanted *all, size_t count, const char *path)
+{
+	for (size_t i = 0; i < count; i++)
+		if (all[i].now.path && !strcmp(all[i].now.path, path))
+			return true;
+	return !strcmp(s->path, path);
+}
+
+/* Those that are put back change others in their turn, which stay as they are now, unless they are the same under another
+ * name. */
+static struct wanted *want_farther(const struct machine *m, const struct step *s, struct wanted *all, size_t *count)
+{
+	const size_t beside = *count;
+
+	for (size_t i = 0; i < beside; i++) {
+		char **paths;
+		size_t n = all[i].now.path ? families_beside(m, all[i].now.path, &paths) : 0;
+
+		for (size_t k = 0; k < n; k++) {
+			struct wanted w = {.farther = true};
+
+			if (is_wanted_already(s, all, *count, paths[k]) || is_read_only(m, paths[k]) ||
+			    machine_read(m, paths[k], &w.text))
+				continue;
+			w.now.form = guess_form(w.text);
+			w.now.path = fs_path("%s", paths[k]);
+			all = or_abort(reallocarray(all, *count + 1, sizeof(*all)));
+			all[(*count)++] = w;
+		}
+		if (all[i].now.path)
+			sysroot_names_free(paths);
 	}
 	return all;
 }
@@ -482,6 +518,28 @@ static int write_wanted(struct machine *m, const struct wanted *w)
 	return rc;
 }
 
+static size_t count_off(const struct machine *m, const struct wanted *all, size_t count)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		n += !all[i].farther && !is_as_wanted(m, &all[i]);
+	return n;
+}
+
+/* One that takes another away from where it should be is the same under another name: it is not wanted any more. */
+static int write_farther(struct machine *m, const struct wanted *all, size_t count, struct wanted *w)
+{
+	size_t off = count_off(m, all, count);
+	int rc = write_wanted(m, w);
+
+	if (count_off(m, all, count) > off) {
+		free(w->text);
+		w->text = NULL;
+	}
+	return rc;
+}
+
 static int put_back_value(struct machine *m, const struct step *s);
 
 /* Two that exclude each other and were both 0: the one that takes a 0 takes it only after another value. */
@@ -506,7 +564,7 @@ static int put_back_family(struct machine *m, const struct step *s, struct wante
 			if (is_as_wanted(m, &all[i]))
 				continue;
 			left++;
-			written += !write_wanted(m, &all[i]);
+			written += !(all[i].farther ? write_farther(m, all, count, &all[i]) : write_wanted(m, &all[i]));
 		}
 		if (rc || left)
 			rc = put_back_value(m, s);
@@ -529,7 +587,7 @@ static int compare_beside(struct machine *m, const struct step *s, const struct 
 	for (size_t i = 0; i < count; i++) {
 		char *text, *want;
 
-		if (is_as_wanted(m, &all[i]) || machine_read(m, all[i].now.path, &text))
+		if (all[i].farther || is_as_wanted(m, &all[i]) || machine_read(m, all[i].now.path, &text))
 			continue;
 		want = form_value(all[i].now.form, all[i].text, "");
 		text[strcspn(text, "\n")] = '\0';
@@ -676,7 +734,7 @@ static int file_undo(struct machine *m, const struct step *s, struct err *e)
 {
 	struct err other = ERR_INIT;
 	size_t count;
-	struct wanted *beside = want_beside(m, s, &count);
+	struct wanted *beside = want_farther(m, s, want_beside(m, s, &count), &count);
 	int rc = put_back_value(m, s);
 
 	if (count)
