@@ -186,3 +186,25 @@ await_applied() {
 		grep -q '^\[main\]' "$f"
 	done < <(find "$ROOT/profiles" -name tuned.conf)
 }
+
+@test "run --in a shield that the profile does not have: nothing is changed, and the nearest is named" {
+	machine small-v2
+	kb run isolated --in rtt -- true
+	assert_eq "$status" 2
+	assert_contains "$output" "--in: profile isolated has no shield 'rtt'; did you mean 'rt'?"
+	[[ $output != *restored* ]]
+	as_before
+}
+
+@test "plan and apply count the same, apply names what is not possible, and restore counts what changes" {
+	machine small-v2
+	kb plan isolated
+	[[ $output =~ ([0-9]+)\ changes,\ ([0-9]+)\ not\ possible\ here ]]
+	local changes=${BASH_REMATCH[1]} not=${BASH_REMATCH[2]}
+	kb apply isolated
+	assert_contains "$output" ": $changes changes, $not not possible here"
+	assert_eq "$(grep -c '^  not possible here: ' <<<"$output")" "$not"
+	kb restore
+	assert_contains "$output" ": $changes changes undone"
+	as_before
+}

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/diag.h"
+#include "common/text.h"
 #include "tuning/journal/change.h"
 #include "tuning/journal/transaction.h"
 #include "tuning/knobs/knob_settings.h"
@@ -67,6 +69,15 @@ static double tuned_time(const struct journal *j, size_t from)
 	return sum;
 }
 
+static size_t count_step_changes(const struct journal *j, size_t from)
+{
+	size_t n = 0;
+
+	for (size_t i = from; i < j->count; i++)
+		n += step_is_change(&j->steps[i]);
+	return n;
+}
+
 static void print_changes(const struct journal *j, size_t from, const struct plan *p, double began, enum output output)
 {
 	double all_s = transaction_now_s() - began, tuned_s = tuned_time(j, from);
@@ -75,11 +86,13 @@ static void print_changes(const struct journal *j, size_t from, const struct pla
 
 	if (output == OUTPUT_TEXT) {
 		printf("applied %s in %s: %zu changes, %zu not possible here; 'kbtune restore' restores everything\n",
-		       p->profile, output_times(all_s, tuned_s, times, sizeof(times)), j->count - from,
+		       p->profile, output_times(all_s, tuned_s, times, sizeof(times)), count_step_changes(j, from),
 		       p->missing_count);
 		for (size_t i = from; i < j->count; i++)
 			if (j->steps[i].note)
 				printf("  %s: %s\n", j->steps[i].path, j->steps[i].note);
+		for (size_t i = 0; i < p->missing_count; i++)
+			printf("  not possible here: %s: %s\n", p->missing[i].object, p->missing[i].reason);
 		return;
 	}
 	all = plan_to_json(p);
@@ -97,6 +110,23 @@ static void print_applied(const struct journal *j, size_t from, const struct pla
 	output_settle("%s is applied ('kbtune restore' restores everything)", p->profile);
 }
 
+/* Before anything is changed for a command that could not be run. */
+static int check_in(const struct machine *m, const struct plan *p, const char *in, struct err *e)
+{
+	const char *names[SHIELDS_MAX + 1] = {NULL};
+	char hint[SUGGESTION_MAX];
+
+	for (size_t i = 0; in && i < p->shield_count; i++) {
+		names[i] = p->shields[i].name;
+		if (!strcmp(in, names[i]))
+			return 0;
+	}
+	return in && !cgroups_has(m, in)
+		   ? err_set(e, -ENOENT, STATUS_USAGE, "--in", NULL, "profile %s has no shield '%s'%s", p->profile,
+			     text_shown(in), suggestion(suggest(in, names), hint, sizeof(hint)))
+		   : 0;
+}
+
 static enum status apply_plan(struct machine *m, struct profile *profile, const struct apply_options *o, double began,
 			      struct journal *j, struct err *e)
 {
@@ -106,6 +136,8 @@ static enum status apply_plan(struct machine *m, struct profile *profile, const 
 	if (profile_has_faults(profile))
 		profile_print_faults(profile, stderr);
 	plan.strict = o->strict;
+	if (!rc)
+		rc = check_in(m, &plan, o->in, e);
 	if (!rc && o->strict)
 		rc = plan_check_strict(&plan, stderr, e);
 	if (!rc)

@@ -15,6 +15,7 @@ struct plan;
 struct apply_options {
 	bool replace;	   /* restore what is applied first */
 	bool strict;	   /* refuse what is not possible here, or cannot be undone */
+	const char *in;	   /* a shield that the profile must have; NULL: none */
 	const char *owner; /* the owner, so that only what it applied is undone when it ends; NULL: none */
 	enum output output;
 };

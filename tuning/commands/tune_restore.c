@@ -48,7 +48,7 @@ static enum status print_undo(struct machine *m, struct err *e)
 	if (j.other_boot)
 		printf("the journal is of an earlier boot: nothing to restore\n");
 	for (size_t i = j.count; !j.other_boot && i-- > 0;)
-		if (strcmp(j.steps[i].before, j.steps[i].after))
+		if (step_is_change(&j.steps[i]))
 			printf("  %-16s %s: %s -> %s\n", j.steps[i].knob, text_shown(j.steps[i].path),
 			       text_shown(j.steps[i].after), text_shown(j.steps[i].before));
 	journal_free(&j);

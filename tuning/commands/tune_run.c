@@ -24,7 +24,7 @@ const struct cli_command tune_run_cli = {
 };
 
 struct request {
-	const char *sysroot, *in;
+	const char *sysroot;
 	const struct cli_list *args;
 	struct apply_options options;
 };
@@ -42,7 +42,7 @@ static enum status apply_and_run(struct machine *m, const char *owner, void *req
 	if (status)
 		return status;
 	command = command_words(r->args, 1);
-	rc = child_run(m, r->in, command);
+	rc = child_run(m, r->options.in, command);
 	free(command);
 	restored = restore_patiently(m, owner, OUTPUT_NOTHING, &undo);
 	if (restored) {
@@ -64,7 +64,7 @@ enum status tune_run(int argc, char **argv, struct err *e)
 {
 	struct request r = {.options = {.output = OUTPUT_NOTHING}};
 	const struct cli_flag flags[] = {
-	    {"in", CLI_STRING, &r.in, "SHIELD", "run the command inside this shield", 0, 0},
+	    {"in", CLI_STRING, &r.options.in, "SHIELD", "run the command inside this shield", 0, 0},
 	    COMMAND_REPLACE(&r.options.replace),
 	    COMMAND_STRICT(&r.options.strict),
 	    COMMAND_SYSROOT(&r.sysroot),

@@ -177,8 +177,8 @@ static int undo_steps(struct machine *m, struct journal *j, size_t from, const c
 		done->left += one == STEP_LEFT;
 		if (one == STEP_GONE && !done->gone++)
 			snprintf(first_gone, sizeof(first_gone), "%s", s->path);
+		done->steps += step_is_change(s);
 		step_free(s);
-		done->steps++;
 	}
 	kept = from;
 	for (size_t i = from; i < j->count; i++)

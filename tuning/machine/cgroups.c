@@ -272,6 +272,19 @@ static int join_by_lib(const char *name)
 	return rc;
 }
 
+bool cgroups_has(const struct machine *m, const char *name)
+{
+	struct cgroups cg;
+	char *folder;
+	bool has;
+
+	cgroups_find(m, &cg);
+	folder = fs_path("%s/%s", cg.root, name);
+	has = cg.version && *name && !strstr(name, "..") && sysroot_exists(&m->root, folder);
+	free(folder);
+	return has;
+}
+
 int cgroups_join(struct machine *m, const char *name, struct err *e)
 {
 	struct cgroups cg;
@@ -282,18 +295,16 @@ int cgroups_join(struct machine *m, const char *name, struct err *e)
 	if (!cg.version)
 		return err_set(e, -ENODEV, STATUS_IMPOSSIBLE, name, "enter the cpuset",
 			       "no mounted control groups have the cpuset controller");
-	folder = fs_path("%s/%s", cg.root, name);
-	if (!*name || strstr(name, "..") || !sysroot_exists(&m->root, folder))
-		rc = err_set(e, -ENOENT, STATUS_USAGE, name, "enter the cpuset",
-			     "there is no such cpuset; see 'kbtune cpuset list'");
-	else {
-		rc = cg.lib ? join_by_lib(name) : join_by_file(m, &cg, name);
-		if (rc) {
-			err_sys(e, rc, folder, "enter the cpuset");
-			if (rc == -EACCES || rc == -EPERM)
-				e->status = STATUS_IMPOSSIBLE;
-		}
+	if (!cgroups_has(m, name))
+		return err_set(e, -ENOENT, STATUS_USAGE, name, "enter the cpuset",
+			       "there is no such cpuset; see 'kbtune cpuset list'");
+	rc = cg.lib ? join_by_lib(name) : join_by_file(m, &cg, name);
+	if (rc) {
+		folder = fs_path("%s/%s", cg.root, name);
+		err_sys(e, rc, folder, "enter the cpuset");
+		free(folder);
+		if (rc == -EACCES || rc == -EPERM)
+			e->status = STATUS_IMPOSSIBLE;
 	}
-	free(folder);
 	return rc;
 }

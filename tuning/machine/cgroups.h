@@ -44,6 +44,9 @@ int cgroups_tasks(const struct machine *m, const struct cgroups *cg, const char 
  * a negative errno. */
 int cgroups_all(const struct machine *m, const struct cgroups *cg, char ***names);
 
+/* Is there a cpuset of that name? */
+bool cgroups_has(const struct machine *m, const char *name);
+
 /* Move this process into the cpuset of that name ("real-time-0"). 0, or a negative errno and
  * `e`. */
 int cgroups_join(struct machine *m, const char *name, struct err *e);

@@ -103,7 +103,7 @@ static size_t count_changed_steps(const struct plan *p)
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->step_count; i++)
-		n += strcmp(p->steps[i].before, p->steps[i].after) != 0;
+		n += step_is_change(&p->steps[i]);
 	return n;
 }
 

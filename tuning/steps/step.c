@@ -22,6 +22,11 @@ void step_init(struct step *s, const char *knob, const struct op *op, const char
 			   .data = data ? data : json_object()};
 }
 
+bool step_is_change(const struct step *s)
+{
+	return strcmp(s->before, s->after) != 0;
+}
+
 void step_free(struct step *s)
 {
 	free(s->knob);

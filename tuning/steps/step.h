@@ -81,6 +81,9 @@ struct step {
 /* Steals `data` (NULL: an empty object). */
 void step_init(struct step *s, const char *knob, const struct op *op, const char *path, const char *before,
 	       const char *after, json_t *data);
+/* Does it change anything, or only keep and watch? What is counted for people is what changes. */
+bool step_is_change(const struct step *s);
+
 void step_free(struct step *s);
 void step_note(struct step *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
