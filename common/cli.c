@@ -337,18 +337,20 @@ void cli_help_divert(cli_help_writer *write, void *arg)
 void cli_help(const char *program, const struct cli_command *c, const struct cli_flag *flags, FILE *out)
 {
 	struct fill usage = {.out = out, .bare = true, .brackets = true};
+	const char *form = c->synopsis;
 	const struct cli_flag *f;
 
 	if (diverted.write) {
 		diverted.write(diverted.arg, c, flags);
 		return;
 	}
-	for (const char *form = c->synopsis; *form; form += strcspn(form, "\n"), form += *form == '\n') {
+	do {
 		usage.column = usage.indent =
 		    fprintf(out, "%s %s %s ", form == c->synopsis ? "Usage:" : "      ", program, c->name);
 		fill_line(&usage, form, strcspn(form, "\n"));
 		end_line(&usage);
-	}
+		form += strcspn(form, "\n");
+	} while (*form++);
 	fputc('\n', out);
 	cli_print_text(c->summary, out);
 	if (c->details) {
@@ -366,6 +368,23 @@ void cli_help(const char *program, const struct cli_command *c, const struct cli
 			fputc('\n', out);
 			cli_print_text(f->help, out);
 		}
+}
+
+enum status cli_run(const char *program, const struct cli_command *c, const struct cli_flag *flags, int argc,
+		    char **argv, cli_act *act, void *options, struct err *e)
+{
+	enum status status = STATUS_OK;
+	struct cli_list args;
+	bool help;
+
+	if (cli_parse(c, flags, argc, argv, &args, &help, e))
+		return STATUS_USAGE;
+	if (help)
+		cli_help(program, c, flags, stdout);
+	else
+		status = act(&args, options, e);
+	cli_list_free(&args);
+	return status;
 }
 
 /* The cause of an earlier error is no longer known, but whether a reader is gone is. */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-struct err;
+#include "common/err.h"
 
 enum cli_kind {
 	CLI_FLAG,   /* bool        */
@@ -68,6 +68,13 @@ void cli_print_item(const char *name, int column, const char *text, FILE *out);
 
 /* Usage, summary, details, flags, wrapped at 80 columns. */
 void cli_help(const char *program, const struct cli_command *c, const struct cli_flag *flags, FILE *out);
+
+/* What a command does with its arguments, which are borrowed, and with what its flags have set. */
+typedef enum status cli_act(const struct cli_list *args, void *options, struct err *e);
+
+/* cli_parse(), and help if it is asked for; otherwise `act`. Returns its status. */
+enum status cli_run(const char *program, const struct cli_command *c, const struct cli_flag *flags, int argc,
+		    char **argv, cli_act *act, void *options, struct err *e);
 
 /* From now on cli_help() calls `write` instead of printing; NULL makes it print again. */
 typedef void cli_help_writer(void *arg, const struct cli_command *c, const struct cli_flag *flags);

@@ -97,8 +97,9 @@ static const struct {
 		     {"stop", false, stop_boots},
 		     {"go", false, go_on_boots}};
 
-static enum status boots_act(struct boots_shell *b, const struct cli_list *args, struct err *e)
+static enum status boots_act(const struct cli_list *args, void *shell, struct err *e)
 {
+	struct boots_shell *b = shell;
 	const char *at = args->count > 1 ? args->items[1] : NULL;
 
 	for (size_t i = 0; i < sizeof(boots_actions) / sizeof(boots_actions[0]); i++) {
@@ -150,6 +151,7 @@ enum status cmd_boots(int argc, char **argv, struct err *e)
 {
 	struct boots_shell b = {.request = {.argc = argc, .argv = argv}};
 	struct boots_options *o = &b.own;
+	enum status status;
 	const struct cli_flag flags[] = {
 	    {"old", CLI_STRING, &o->pair[ARM_BASE][PAIR_KERNEL], "KERNEL", "the old kernel, as `uname -r` prints it", 0,
 	     0},
@@ -185,17 +187,9 @@ enum status cmd_boots(int argc, char **argv, struct err *e)
 	    {"json", CLI_FLAG, &b.request.json, NULL, "print JSON", 0, 0},
 	    {.name = NULL},
 	};
-	struct cli_list args = {NULL, 0};
-	enum status status = STATUS_USAGE;
-	bool help;
 
 	b.request.own = o;
-	if (!cli_parse(&cmd_boots_cli, flags, argc, argv, &args, &help, e)) {
-		if (help)
-			cli_help("kblat", &cmd_boots_cli, flags, stdout);
-		status = help ? STATUS_OK : boots_act(&b, &args, e);
-	}
-	cli_list_free(&args);
+	status = cli_run("kblat", &cmd_boots_cli, flags, argc, argv, boots_act, &b, e);
 	boots_shell_free(&b);
 	return verdict_options_exit(argc, argv, status);
 }

@@ -49,10 +49,22 @@ const struct cli_command cmd_reproduce_cli = {
     .max_args = 1,
 };
 
+static enum status pack(const struct cli_list *args, void *request, struct err *e)
+{
+	struct bundle_request *r = request;
+
+	r->paths = args->items;
+	r->count = args->count;
+	if (!r->out)
+		err_set(e, -EINVAL, STATUS_USAGE, "--out", NULL, "it is missing: name the bundle's file");
+	else
+		bundle_pack(r, e);
+	return e->status;
+}
+
 enum status cmd_bundle(int argc, char **argv, struct err *e)
 {
 	struct bundle_request r = {.out = NULL};
-	bool help;
 	const struct cli_flag flags[] = {
 	    {"out", CLI_STRING, &r.out, "FILE", "the bundle; its name ends in .tar.gz", 0, 0},
 	    {"without-columns", CLI_FLAG, &r.without_columns, NULL, "leave out the raw time stamps", 0, 0},
@@ -62,27 +74,27 @@ enum status cmd_bundle(int argc, char **argv, struct err *e)
 	    {"replace", CLI_FLAG, &r.replace, NULL, "replace FILE if it exists", 0, 0},
 	    {.name = NULL},
 	};
-	struct cli_list args;
 
-	if (cli_parse(&cmd_bundle_cli, flags, argc, argv, &args, &help, e))
-		return e->status;
-	r.paths = args.items;
-	r.count = args.count;
-	if (help)
-		cli_help("kblat", &cmd_bundle_cli, flags, stdout);
-	else if (!r.out)
-		err_set(e, -EINVAL, STATUS_USAGE, "--out", NULL, "it is missing: name the bundle's file");
-	else
-		bundle_pack(&r, e);
-	cli_list_free(&args);
+	return cli_run("kblat", &cmd_bundle_cli, flags, argc, argv, pack, &r, e);
+}
+
+static enum status reproduce(const struct cli_list *args, void *request, struct err *e)
+{
+	struct reproduce_request *r = request;
+
+	r->bundle = args->items[0];
+	if (!r->run || r->out) {
+		const enum status status = reproduce_bundle(r, e);
+
+		return e->status ? e->status : status;
+	}
+	err_set(e, -EINVAL, STATUS_USAGE, "--run", NULL, "say with --out where the runs are kept");
 	return e->status;
 }
 
 enum status cmd_reproduce(int argc, char **argv, struct err *e)
 {
 	struct reproduce_request r = {.bundle = NULL};
-	enum status status = STATUS_OK;
-	bool help;
 	const struct cli_flag flags[] = {
 	    {"signers", CLI_STRING, &r.signers, "FILE", "whose signatures are trusted", 0, 0},
 	    {"require-signature", CLI_FLAG, &r.require_signature, NULL, "status 3 without one that is trusted", 0, 0},
@@ -92,18 +104,6 @@ enum status cmd_reproduce(int argc, char **argv, struct err *e)
 	    {"json", CLI_FLAG, &r.json, NULL, "print JSON", 0, 0},
 	    {.name = NULL},
 	};
-	struct cli_list args;
 
-	if (cli_parse(&cmd_reproduce_cli, flags, argc, argv, &args, &help, e))
-		return e->status;
-	if (help)
-		cli_help("kblat", &cmd_reproduce_cli, flags, stdout);
-	else if (r.run && !r.out)
-		err_set(e, -EINVAL, STATUS_USAGE, "--run", NULL, "say with --out where the runs are kept");
-	else {
-		r.bundle = args.items[0];
-		status = reproduce_bundle(&r, e);
-	}
-	cli_list_free(&args);
-	return e->status ? e->status : status;
+	return cli_run("kblat", &cmd_reproduce_cli, flags, argc, argv, reproduce, &r, e);
 }

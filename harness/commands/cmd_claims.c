@@ -55,12 +55,17 @@ static enum status judge_and_show(const struct run *runs, size_t count, const st
 	return status;
 }
 
-static enum status open_and_judge(const struct cli_list *args, const struct asked *asked, struct err *e)
+static enum status open_and_judge(const struct cli_list *args, void *options, struct err *e)
 {
+	struct asked *asked = options;
 	struct run *runs = or_abort(calloc(args->count, sizeof(*runs)));
 	enum status status = STATUS_FAILED;
 	size_t count = 0;
 
+	if (verdict_options_read(&asked->verdicts, asked->json, e)) {
+		free(runs);
+		return e->status;
+	}
 	while (count < args->count && !run_open(args->items[count], &runs[count], e))
 		count++;
 	if (count == args->count)
@@ -76,23 +81,12 @@ static enum status open_and_judge(const struct cli_list *args, const struct aske
 enum status cmd_claims(int argc, char **argv, struct err *e)
 {
 	struct asked asked = {.json = false};
-	bool help;
 	const struct cli_flag flags[] = {
 	    VERDICT_OPTIONS_FLAGS(asked.verdicts),
 	    {"json", CLI_FLAG, &asked.json, NULL, "print JSON, every case with its numbers", 0, 0},
 	    {.name = NULL},
 	};
-	struct cli_list args;
-	enum status status = STATUS_OK;
 
-	if (cli_parse(&cmd_claims_cli, flags, argc, argv, &args, &help, e))
-		return verdict_options_exit(argc, argv, e->status);
-	if (help)
-		cli_help("kblat", &cmd_claims_cli, flags, stdout);
-	else if (verdict_options_read(&asked.verdicts, asked.json, e))
-		status = e->status;
-	else
-		status = open_and_judge(&args, &asked, e);
-	cli_list_free(&args);
-	return help ? status : verdict_options_exit(argc, argv, status);
+	return verdict_options_exit(argc, argv,
+				    cli_run("kblat", &cmd_claims_cli, flags, argc, argv, open_and_judge, &asked, e));
 }

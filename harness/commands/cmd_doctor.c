@@ -116,6 +116,11 @@ static int diagnose_there(struct answer *a, const char *role, const char *launch
 
 /* --- the whole answer --- */
 
+struct asked {
+	const char *launcher[2];
+	bool json;
+};
+
 static void print_conclusion(const struct answer *a)
 {
 	const unsigned *n = a->count;
@@ -134,17 +139,19 @@ static void print_conclusion(const struct answer *a)
 	json_decref(report);
 }
 
-static enum status diagnose(bool json, const char *const launcher[2], struct err *e)
+static enum status diagnose(const struct cli_list *args, void *options, struct err *e)
 {
+	const struct asked *asked = options;
 	static const char *const roles[2] = {"source", "sink"};
-	struct answer a = {.json = json, .checks = json_array(), .hosts = json_array()};
-	int rc = launcher[0] && launcher[1] ? 0 : doctor_examine(take_finding, &a, e);
+	struct answer a = {.json = asked->json, .checks = json_array(), .hosts = json_array()};
+	int rc = asked->launcher[0] && asked->launcher[1] ? 0 : doctor_examine(take_finding, &a, e);
 
-	if (!rc && !json)
+	(void)args;
+	if (!rc && !asked->json)
 		print_findings(a.checks);
 	for (size_t i = 0; i < 2; i++)
-		if (!rc && launcher[i])
-			rc = diagnose_there(&a, roles[i], launcher[i], e);
+		if (!rc && asked->launcher[i])
+			rc = diagnose_there(&a, roles[i], asked->launcher[i], e);
 	if (!rc)
 		print_conclusion(&a);
 	json_decref(a.checks);
@@ -154,21 +161,14 @@ static enum status diagnose(bool json, const char *const launcher[2], struct err
 
 enum status cmd_doctor(int argc, char **argv, struct err *e)
 {
-	const char *launcher[2] = {NULL, NULL};
-	bool json = false, help = false;
+	struct asked asked = {.json = false};
 	const struct cli_flag flags[] = {
-	    {"source", CLI_STRING, &launcher[0], "CMD", "examine the host that this command prefix leads to", 0, 0},
-	    {"sink", CLI_STRING, &launcher[1], "CMD", "the same for the sink", 0, 0},
-	    {"json", CLI_FLAG, &json, NULL, "print the findings as JSON", 0, 0},
+	    {"source", CLI_STRING, &asked.launcher[0], "CMD", "examine the host that this command prefix leads to", 0,
+	     0},
+	    {"sink", CLI_STRING, &asked.launcher[1], "CMD", "the same for the sink", 0, 0},
+	    {"json", CLI_FLAG, &asked.json, NULL, "print the findings as JSON", 0, 0},
 	    {.name = NULL},
 	};
-	struct cli_list args = {NULL, 0};
 
-	if (cli_parse(&cmd_doctor_cli, flags, argc, argv, &args, &help, e))
-		return e->status;
-	cli_list_free(&args);
-	if (!help)
-		return diagnose(json, launcher, e);
-	cli_help("kblat", &cmd_doctor_cli, flags, stdout);
-	return STATUS_OK;
+	return cli_run("kblat", &cmd_doctor_cli, flags, argc, argv, diagnose, &asked, e);
 }

@@ -17,14 +17,13 @@ const struct cli_command cmd_endpoint_cli = {
 
 enum status cmd_endpoint(int argc, char **argv, struct err *e)
 {
-	static const struct cli_flag flags[] = {{.name = NULL}};
 	struct cli_list args = {0};
 	bool help;
-	int rc = cli_parse(&cmd_endpoint_cli, flags, argc, argv, &args, &help, e);
+	int rc = cli_parse(&cmd_endpoint_cli, NULL, argc, argv, &args, &help, e);
 
 	cli_list_free(&args);
 	if (help)
-		cli_help("kblat", &cmd_endpoint_cli, flags, stdout);
+		cli_help("kblat", &cmd_endpoint_cli, NULL, stdout);
 	if (rc || help)
 		return e->status;
 	/* What a library prints is no answer to the coordinator. */

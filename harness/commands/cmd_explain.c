@@ -309,7 +309,7 @@ static json_t *explain_json(const struct explained *x, size_t worst)
 }
 
 struct explain_options {
-	struct cli_list args;
+	const struct cli_list *args;
 	long worst;
 	bool json;
 	long long point; /* -1: all */
@@ -337,12 +337,31 @@ static void show_flow(void *arg, const struct layout_flow *f, const struct expla
 	json_array_append_new(x->list, flow);
 }
 
-static enum status explain_run(const struct explain_options *o, struct err *e)
+static int read_point_number(struct explain_options *o, struct err *e)
 {
+	int64_t point;
+	char why[128];
+
+	o->point = -1;
+	if (o->args->count < 2)
+		return 0;
+	if (unit_parse(UNIT_ONE, o->args->items[1], &point, why, sizeof(why)) || point < 0)
+		return err_set(e, -EINVAL, STATUS_USAGE, "kblat explain", NULL,
+			       "POINT must be the number of a point, as in the table of 'kblat summary', not '%.40s'",
+			       o->args->items[1]);
+	o->point = point;
+	return 0;
+}
+
+static enum status explain_run(const struct cli_list *args, void *options, struct err *e)
+{
+	struct explain_options *o = options;
 	struct run run;
 	struct explaining x = {.o = o, .list = json_array()};
-	int rc = run_open(o->args.items[0], &run, e);
+	int rc;
 
+	o->args = args;
+	rc = read_point_number(o, e) ?: run_open(args->items[0], &run, e);
 	if (rc) {
 		json_decref(x.list);
 		return e->status;
@@ -351,29 +370,13 @@ static enum status explain_run(const struct explain_options *o, struct err *e)
 	if (!rc && o->json)
 		json_print(x.list, stdout);
 	if (!rc && !x.explained)
-		err_set(e, -ENODATA, STATUS_NO, o->args.items[0], NULL,
+		err_set(e, -ENODATA, STATUS_NO, o->args->items[0], NULL,
 			"%s measured with 'explain: yes'; run it again with --set explain=yes",
 			o->point < 0 ? "no point of it was" : "that point was not");
 	sealed_unchanged(&run, e);
 	json_decref(x.list);
 	run_close(&run);
 	return e->status;
-}
-
-static int read_point_number(struct explain_options *o, struct err *e)
-{
-	int64_t point;
-	char why[128];
-
-	o->point = -1;
-	if (o->args.count < 2)
-		return 0;
-	if (unit_parse(UNIT_ONE, o->args.items[1], &point, why, sizeof(why)) || point < 0)
-		return err_set(e, -EINVAL, STATUS_USAGE, "kblat explain", NULL,
-			       "POINT must be the number of a point, as in the table of 'kblat summary', not '%.40s'",
-			       o->args.items[1]);
-	o->point = point;
-	return 0;
 }
 
 enum status cmd_explain(int argc, char **argv, struct err *e)
@@ -385,14 +388,6 @@ enum status cmd_explain(int argc, char **argv, struct err *e)
 	     0},
 	    {.name = NULL},
 	};
-	bool help;
 
-	if (cli_parse(&cmd_explain_cli, flags, argc, argv, &o.args, &help, e) == 0) {
-		if (help)
-			cli_help("kblat", &cmd_explain_cli, flags, stdout);
-		else if (!read_point_number(&o, e))
-			explain_run(&o, e);
-	}
-	cli_list_free(&o.args);
-	return e->status;
+	return cli_run("kblat", &cmd_explain_cli, flags, argc, argv, explain_run, &o, e);
 }

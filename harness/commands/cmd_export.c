@@ -288,7 +288,7 @@ static json_t *explain_trace(const struct run *run, long long point, size_t wors
 }
 
 struct export_options {
-	struct cli_list args;
+	const struct cli_list *args;
 	bool csv, samples, perfetto, spec;
 	long point;
 	const char *observatory, *transport;
@@ -324,7 +324,7 @@ static enum status export_csv(const char *path, struct err *e)
 static enum status export_samples(const struct export_options *o, struct err *e)
 {
 	struct run run;
-	int rc = open_run(o->args.items[0], &run, e);
+	int rc = open_run(o->args->items[0], &run, e);
 
 	if (rc)
 		return e->status;
@@ -338,7 +338,7 @@ static enum status export_perfetto(const struct export_options *o, struct err *e
 	struct run run;
 	json_t *trace;
 
-	if (open_run(o->args.items[0], &run, e))
+	if (open_run(o->args->items[0], &run, e))
 		return e->status;
 	trace = explain_trace(&run, o->point, PERFETTO_WORST, e);
 	if (trace)
@@ -350,12 +350,12 @@ static enum status export_perfetto(const struct export_options *o, struct err *e
 
 static enum status export_observatory(const struct export_options *o, struct err *e)
 {
-	struct run *runs = or_abort(calloc(o->args.count, sizeof(*runs)));
+	struct run *runs = or_abort(calloc(o->args->count, sizeof(*runs)));
 	size_t open = 0, skipped = 0;
 	int rc = 0;
 
-	while (!rc && open < o->args.count) {
-		rc = open_run(o->args.items[open], &runs[open], e);
+	while (!rc && open < o->args->count) {
+		rc = open_run(o->args->items[open], &runs[open], e);
 		open += !rc;
 	}
 	if (!rc)
@@ -377,10 +377,10 @@ static enum status export_spec(const struct export_options *o, struct err *e)
 	struct spec spec;
 	struct diag diag;
 
-	if (spec_load(o->args.items[0], &overrides, &spec, &diag)) {
+	if (spec_load(o->args->items[0], &overrides, &spec, &diag)) {
 		diag_print(&diag, stderr);
 	} else if (!spec.original) {
-		err_set(e, -EINVAL, STATUS_USAGE, o->args.items[0], NULL,
+		err_set(e, -EINVAL, STATUS_USAGE, o->args->items[0], NULL,
 			"it is already a spec; --spec converts configurations of Observatory");
 	} else {
 		fputs(spec.text, stdout);
@@ -406,14 +406,17 @@ static int check_options(const struct export_options *o, struct err *e)
 	if (o->point >= 0 && !o->samples && !o->perfetto)
 		return err_set(e, -EINVAL, STATUS_USAGE, "kblat export", NULL,
 			       "--point requires --samples or --perfetto");
-	if (o->args.count > 1 && !o->observatory)
+	if (o->args->count > 1 && !o->observatory)
 		return err_set(e, -EINVAL, STATUS_USAGE, "kblat export", NULL,
 			       "only --observatory accepts several runs");
 	return 0;
 }
 
-static enum status export_it(const struct export_options *o, struct err *e)
+static enum status export_it(const struct cli_list *args, void *options, struct err *e)
 {
+	struct export_options *o = options;
+
+	o->args = args;
 	if (check_options(o, e))
 		return e->status;
 	if (o->observatory)
@@ -422,7 +425,7 @@ static enum status export_it(const struct export_options *o, struct err *e)
 		return export_samples(o, e);
 	if (o->perfetto)
 		return export_perfetto(o, e);
-	return o->spec ? export_spec(o, e) : export_csv(o->args.items[0], e);
+	return o->spec ? export_spec(o, e) : export_csv(o->args->items[0], e);
 }
 
 enum status cmd_export(int argc, char **argv, struct err *e)
@@ -439,15 +442,8 @@ enum status cmd_export(int argc, char **argv, struct err *e)
 	    {"transport", CLI_STRING, &o.transport, "NAME", "the transport of that spec (verbs)", 0, 0},
 	    {.name = NULL},
 	};
-	bool help;
-	enum status status = STATUS_OK;
 
-	if (cli_parse(&cmd_export_cli, flags, argc, argv, &o.args, &help, e) == 0) {
-		if (help)
-			cli_help("kblat", &cmd_export_cli, flags, stdout);
-		else
-			status = export_it(&o, e);
-	}
-	cli_list_free(&o.args);
+	const enum status status = cli_run("kblat", &cmd_export_cli, flags, argc, argv, export_it, &o, e);
+
 	return e->status ? e->status : status;
 }

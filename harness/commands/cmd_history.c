@@ -228,8 +228,9 @@ static int find_quantity(const char *metric, const char *name, const char **key,
 	return 0;
 }
 
-static enum status history_of_paths(const struct cli_list *paths, const struct asked *asked, struct err *e)
+static enum status history_of_paths(const struct cli_list *paths, void *options, struct err *e)
 {
+	const struct asked *asked = options;
 	const char *named = asked->quantity, *quantity;
 	char *block = compare_quantity_split(asked->metric, &named);
 	const struct compare_choice choice = {.metric = block ? block : asked->metric,
@@ -264,8 +265,8 @@ static char *mark_default(const char *names)
 enum status cmd_history(int argc, char **argv, struct err *e)
 {
 	struct asked asked = {.json = false};
+	enum status status;
 	char *names = compare_quantity_names(NULL, " or "), *quantile_help = mark_default(names);
-	bool help;
 	const struct cli_flag flags[] = {
 	    {"metric", CLI_STRING, &asked.metric, "NAME", "such as rtt_ns (the default is each point's first)", 0, 0},
 	    {"quantile", CLI_STRING, &asked.quantity, "Q", quantile_help, 0, 0},
@@ -282,15 +283,8 @@ enum status cmd_history(int argc, char **argv, struct err *e)
 	    {"json", CLI_FLAG, &asked.json, NULL, "print JSON", 0, 0},
 	    {.name = NULL},
 	};
-	struct cli_list args = {NULL, 0};
-	enum status status = STATUS_USAGE;
 
-	if (!cli_parse(&cmd_history_cli, flags, argc, argv, &args, &help, e)) {
-		if (help)
-			cli_help("kblat", &cmd_history_cli, flags, stdout);
-		status = help ? STATUS_OK : history_of_paths(&args, &asked, e);
-	}
-	cli_list_free(&args);
+	status = cli_run("kblat", &cmd_history_cli, flags, argc, argv, history_of_paths, &asked, e);
 	cli_list_free(&asked.ignore);
 	free(quantile_help);
 	free(names);

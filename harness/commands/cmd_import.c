@@ -23,7 +23,6 @@ const struct cli_command cmd_import_cli = {
 };
 
 struct import_command {
-	struct cli_list args;
 	bool list;
 	struct import_options import;
 };
@@ -34,22 +33,23 @@ static void list_formats(void)
 		cli_print_item(f->name, 18, f->help, stdout);
 }
 
-static enum status import_all(struct import_command *o, struct err *e)
+static enum status import_all(const struct cli_list *args, void *options, struct err *e)
 {
+	struct import_command *o = options;
 	struct import_request *q = &o->import.request;
 
 	if (o->list) {
 		list_formats();
 		return STATUS_OK;
 	}
-	if (o->args.count < 2)
+	if (args->count < 2)
 		err_set(e, -EINVAL, STATUS_USAGE, "kblat import", NULL, "give a format and at least one file");
-	else if (!import_options_read(&o->import, "kblat import", o->args.items[0], e) && !q->out)
+	else if (!import_options_read(&o->import, "kblat import", args->items[0], e) && !q->out)
 		err_set(e, -EINVAL, STATUS_USAGE, "kblat import", NULL, "--out DIR is missing");
-	for (size_t i = 1; !e->status && i < o->args.count; i++) {
+	for (size_t i = 1; !e->status && i < args->count; i++) {
 		char *path;
 
-		if (import_file(q, o->args.items[i], &path, e))
+		if (import_file(q, args->items[i], &path, e))
 			return e->status;
 		clean_stream_path(stdout, path);
 		free(path);
@@ -69,15 +69,6 @@ enum status cmd_import(int argc, char **argv, struct err *e)
 	    {"list", CLI_FLAG, &o.list, NULL, "list the formats", 0, 0},
 	    {.name = NULL},
 	};
-	bool help;
-	enum status status = STATUS_OK;
 
-	if (cli_parse(&cmd_import_cli, flags, argc, argv, &o.args, &help, e) == 0) {
-		if (help)
-			cli_help("kblat", &cmd_import_cli, flags, stdout);
-		else
-			status = import_all(&o, e);
-	}
-	cli_list_free(&o.args);
-	return e->status ? e->status : status;
+	return cli_run("kblat", &cmd_import_cli, flags, argc, argv, import_all, &o, e);
 }

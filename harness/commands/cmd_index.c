@@ -41,28 +41,28 @@ static void index_print_text(const char *dir, const struct index_changes *c)
 	       c->removed, dir);
 }
 
+struct asked {
+	bool anew, json;
+};
+
+static enum status update(const struct cli_list *args, void *options, struct err *e)
+{
+	const struct asked *asked = options;
+	struct index_changes changes;
+
+	if (!index_update(args->items[0], asked->anew, &changes, e))
+		(asked->json ? index_print_json : index_print_text)(args->items[0], &changes);
+	return e->status;
+}
+
 enum status cmd_index(int argc, char **argv, struct err *e)
 {
-	bool anew = false, json = false, help;
+	struct asked asked = {.anew = false};
 	const struct cli_flag flags[] = {
-	    {"anew", CLI_FLAG, &anew, NULL, "make it anew in any case", 0, 0},
-	    {"json", CLI_FLAG, &json, NULL, "print JSON", 0, 0},
+	    {"anew", CLI_FLAG, &asked.anew, NULL, "make it anew in any case", 0, 0},
+	    {"json", CLI_FLAG, &asked.json, NULL, "print JSON", 0, 0},
 	    {.name = NULL},
 	};
-	struct index_changes changes;
-	struct cli_list args;
-	enum status status = STATUS_OK;
 
-	if (cli_parse(&cmd_index_cli, flags, argc, argv, &args, &help, e))
-		return e->status;
-	if (help)
-		cli_help("kblat", &cmd_index_cli, flags, stdout);
-	else if (index_update(args.items[0], anew, &changes, e))
-		status = e->status;
-	else if (json)
-		index_print_json(args.items[0], &changes);
-	else
-		index_print_text(args.items[0], &changes);
-	cli_list_free(&args);
-	return status;
+	return cli_run("kblat", &cmd_index_cli, flags, argc, argv, update, &asked, e);
 }

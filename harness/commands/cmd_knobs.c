@@ -30,9 +30,22 @@ const struct cli_command cmd_knobs_cli = {
     .max_args = 1,
 };
 
-static enum status run_asked(struct shared_options *w, const struct cli_list *args, struct study_request *r,
-			     struct err *e)
+struct knobs_command {
+	struct knobs_options own;
+	struct study_request request;
+	struct shared_options shared;
+	struct verdict_options verdicts;
+};
+
+static enum status run_asked(const struct cli_list *args, void *command, struct err *e)
 {
+	struct knobs_command *k = command;
+	struct shared_options *w = &k->shared;
+	struct study_request *r = &k->request;
+
+	if (verdict_options_read(&k->verdicts, r->json, e))
+		return STATUS_USAGE;
+	r->format = k->verdicts.format;
 	if (shared_options_read(w, e))
 		return STATUS_USAGE;
 	r->path = args->count ? args->items[0] : NULL;
@@ -49,51 +62,38 @@ static enum status run_asked(struct shared_options *w, const struct cli_list *ar
 
 enum status cmd_knobs(int argc, char **argv, struct err *e)
 {
-	struct knobs_options o = {.seed = 1};
-	struct study_request r = {.argc = argc, .argv = argv, .own = &o};
-	struct shared_options shared = {.device = NULL};
-	struct cli_list args = {NULL, 0};
-	struct verdict_options verdicts = {NULL};
+	struct knobs_command k = {.own = {.seed = 1}, .request = {.argc = argc, .argv = argv, .own = &k.own}};
+	struct knobs_options *o = &k.own;
+	enum status status;
 	const struct cli_flag flags[] = {
-	    {"profile", CLI_STRING, &o.profile, "PROFILE", "the profile, by its name or (with a slash) its path", 0, 0},
-	    {"blocks", CLI_INT, &o.blocks, "N", "number of blocks to measure (12, or as many as fit into --budget)", 6,
+	    {"profile", CLI_STRING, &o->profile, "PROFILE", "the profile, by its name or (with a slash) its path", 0,
+	     0},
+	    {"blocks", CLI_INT, &o->blocks, "N", "number of blocks to measure (12, or as many as fit into --budget)", 6,
 	     KNOBS_BLOCKS_MAX},
-	    {"budget", CLI_STRING, &shared.budget, "TIME", "take at most about this time (30min)", 0, 0},
-	    {"quick", CLI_FLAG, &shared.quick, NULL, "the spec's quick variant", 0, 0},
-	    {"out", CLI_STRING, &r.out, "DIR", "create the directory in DIR", 0, 0},
-	    SHARED_OPTIONS_FLAGS(shared),
-	    {"resume", CLI_STRING, &r.resume, "DIR", "continue this directory, which must belong to you", 0, 0},
-	    {"metric", CLI_STRING, &o.metric, "NAME", "such as rtt_ns (the default is each point's first)", 0, 0},
-	    {"quantity", CLI_LIST, &o.quantities, "Q", "judge by this quantity (p50 and p99); may be repeated", 0, 0},
-	    {"margin", CLI_LIST, &o.margins, "PCT",
+	    {"budget", CLI_STRING, &k.shared.budget, "TIME", "take at most about this time (30min)", 0, 0},
+	    {"quick", CLI_FLAG, &k.shared.quick, NULL, "the spec's quick variant", 0, 0},
+	    {"out", CLI_STRING, &k.request.out, "DIR", "create the directory in DIR", 0, 0},
+	    SHARED_OPTIONS_FLAGS(k.shared),
+	    {"resume", CLI_STRING, &k.request.resume, "DIR", "continue this directory, which must belong to you", 0, 0},
+	    {"metric", CLI_STRING, &o->metric, "NAME", "such as rtt_ns (the default is each point's first)", 0, 0},
+	    {"quantity", CLI_LIST, &o->quantities, "Q", "judge by this quantity (p50 and p99); may be repeated", 0, 0},
+	    {"margin", CLI_LIST, &o->margins, "PCT",
 	     "the largest change that does not matter, in percent (2); Q=PCT sets it for one quantity (p99=10); may be "
 	     "repeated",
 	     0, 0},
-	    {"seed", CLI_INT, &o.seed, "N", "for the order within a block and for random relabellings (1)", 0,
+	    {"seed", CLI_INT, &o->seed, "N", "for the order within a block and for random relabellings (1)", 0,
 	     1L << 52},
-	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "print the knobs and the expected duration, and do nothing else", 0,
-	     0},
-	    {"quiet", CLI_FLAG, &r.quiet, NULL, "while measuring, print only problems", 0, 0},
-	    VERDICT_OPTIONS_FLAGS(verdicts),
-	    {"json", CLI_FLAG, &r.json, NULL, "print JSON instead of a table", 0, 0},
+	    {"dry-run", CLI_FLAG, &k.request.dry_run, NULL,
+	     "print the knobs and the expected duration, and do nothing else", 0, 0},
+	    {"quiet", CLI_FLAG, &k.request.quiet, NULL, "while measuring, print only problems", 0, 0},
+	    VERDICT_OPTIONS_FLAGS(k.verdicts),
+	    {"json", CLI_FLAG, &k.request.json, NULL, "print JSON instead of a table", 0, 0},
 	    {.name = NULL},
 	};
-	enum status status = STATUS_USAGE;
-	bool help;
 
-	if (cli_parse(&cmd_knobs_cli, flags, argc, argv, &args, &help, e) == 0) {
-		if (help)
-			cli_help("kblat", &cmd_knobs_cli, flags, stdout);
-		if (!help && !verdict_options_read(&verdicts, r.json, e)) {
-			r.format = verdicts.format;
-			status = run_asked(&shared, &args, &r, e);
-		} else if (help) {
-			status = STATUS_OK;
-		}
-	}
-	cli_list_free(&args);
-	shared_options_free(&shared);
-	cli_list_free(&o.quantities);
-	cli_list_free(&o.margins);
+	status = cli_run("kblat", &cmd_knobs_cli, flags, argc, argv, run_asked, &k, e);
+	shared_options_free(&k.shared);
+	cli_list_free(&o->quantities);
+	cli_list_free(&o->margins);
 	return verdict_options_exit(argc, argv, status);
 }

@@ -422,12 +422,16 @@ static int check_topic(const char *name, struct err *e)
 		       cmd_list_cli.synopsis);
 }
 
-/* `only`: NULL for all topics. With all, those that work are shown even if one fails. */
-static enum status list(const char *only, bool json, struct err *e)
+/* With all topics, those that work are shown even if one fails. */
+static enum status list(const struct cli_list *args, void *options, struct err *e)
 {
-	json_t *report = json ? json_pack("{s:i}", "schema", 1) : NULL;
+	const char *only = args->count ? args->items[0] : NULL;
 	enum status status = STATUS_OK;
+	json_t *report;
 
+	if (only && check_topic(only, e))
+		return e->status;
+	report = *(const bool *)options ? json_pack("{s:i}", "schema", 1) : NULL;
 	for (size_t i = 0; i < TOPICS; i++)
 		if (!only || !strcmp(only, topics[i].name)) {
 			enum status s = list_topic(&topics[i], report, only || !i, e);
@@ -442,25 +446,11 @@ static enum status list(const char *only, bool json, struct err *e)
 
 enum status cmd_list(int argc, char **argv, struct err *e)
 {
-	bool json = false, help = false;
+	bool json = false;
 	const struct cli_flag flags[] = {
 	    {"json", CLI_FLAG, &json, NULL, "print the list as JSON", 0, 0},
 	    {.name = NULL},
 	};
-	struct cli_list args = {NULL, 0};
-	enum status status = STATUS_OK;
-	const char *only;
 
-	if (cli_parse(&cmd_list_cli, flags, argc, argv, &args, &help, e))
-		return e->status;
-	only = args.count ? args.items[0] : NULL;
-	if (help) {
-		cli_help("kblat", &cmd_list_cli, flags, stdout);
-	} else if (only && check_topic(only, e)) {
-		status = e->status;
-	} else {
-		status = list(only, json, e);
-	}
-	cli_list_free(&args);
-	return status;
+	return cli_run("kblat", &cmd_list_cli, flags, argc, argv, list, &json, e);
 }

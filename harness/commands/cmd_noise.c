@@ -99,14 +99,16 @@ static json_t *noise_json(const struct cpu_noise *n)
 	return json_pack("{s:i, s:o}", "schema", 1, "cpus", cpus);
 }
 
-static void show_noise(const struct noise_options *o, struct err *e)
+static enum status show_noise(const struct cli_list *args, void *options, struct err *e)
 {
+	const struct noise_options *o = options;
 	struct cpulist cpus;
 	struct cpu_noise n;
 	json_t *json;
 
+	(void)args;
 	if (noise_read_cpus(o->cpus, &cpus, e))
-		return;
+		return e->status;
 	if (!cpu_noise_watch(&cpus, (unsigned)o->seconds * 1000, &n, e)) {
 		if (o->json) {
 			json = noise_json(&n);
@@ -117,6 +119,7 @@ static void show_noise(const struct noise_options *o, struct err *e)
 			print_cpu(&n, &n.cpus[i]);
 	}
 	cpu_noise_free(&n);
+	return e->status;
 }
 
 enum status cmd_noise(int argc, char **argv, struct err *e)
@@ -128,15 +131,6 @@ enum status cmd_noise(int argc, char **argv, struct err *e)
 	    {"json", CLI_FLAG, &o.json, NULL, "an object: for each CPU its causes", 0, 0},
 	    {.name = NULL},
 	};
-	struct cli_list args;
-	bool help;
 
-	if (cli_parse(&cmd_noise_cli, flags, argc, argv, &args, &help, e) == 0) {
-		if (help)
-			cli_help("kblat", &cmd_noise_cli, flags, stdout);
-		else
-			show_noise(&o, e);
-	}
-	cli_list_free(&args);
-	return e->status;
+	return cli_run("kblat", &cmd_noise_cli, flags, argc, argv, show_noise, &o, e);
 }

@@ -33,8 +33,6 @@ const struct cli_command cmd_report_cli = {
     .max_args = 64,
 };
 
-static const struct cli_flag flags[] = {{.name = NULL}};
-
 static int open_runs(const struct cli_list *args, struct run *runs, size_t *count, struct err *e)
 {
 	int rc = 0;
@@ -77,24 +75,17 @@ static enum status make(const struct cli_list *args, struct err *e)
 	return e->status;
 }
 
+static enum status make_page(const struct cli_list *args, void *unused, struct err *e)
+{
+	if (args->count == 1 && study_kind_at(args->items[0]))
+		return make_of_many(study_page, args->items[0], e);
+	if (args->count == 1 && runs_page_is(args->items[0]))
+		return make_of_many(runs_page_make, args->items[0], e);
+	(void)unused;
+	return make(args, e);
+}
+
 enum status cmd_report(int argc, char **argv, struct err *e)
 {
-	struct cli_list args;
-	enum status status;
-	bool help;
-
-	if (cli_parse(&cmd_report_cli, flags, argc, argv, &args, &help, e))
-		return e->status;
-	if (help)
-		cli_help("kblat", &cmd_report_cli, flags, stdout);
-	if (help)
-		status = STATUS_OK;
-	else if (args.count == 1 && study_kind_at(args.items[0]))
-		status = make_of_many(study_page, args.items[0], e);
-	else if (args.count == 1 && runs_page_is(args.items[0]))
-		status = make_of_many(runs_page_make, args.items[0], e);
-	else
-		status = make(&args, e);
-	cli_list_free(&args);
-	return status;
+	return cli_run("kblat", &cmd_report_cli, NULL, argc, argv, make_page, NULL, e);
 }

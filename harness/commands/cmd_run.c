@@ -379,6 +379,8 @@ const struct cli_command cmd_run_cli = {
 };
 
 struct run_options {
+	int argc;
+	char **argv;
 	struct cli_list args;
 	struct shared_options shared;
 	const char *out, *resume, *hosts;
@@ -503,7 +505,7 @@ static enum verbosity verbosity_of(const struct run_options *o)
 	return o->quiet ? VERBOSITY_QUIET : o->verbose ? VERBOSITY_VERBOSE : VERBOSITY_NORMAL;
 }
 
-static enum status measure(const struct run_options *o, const struct spec *spec, int argc, char **argv, struct err *e)
+static enum status measure(const struct run_options *o, const struct spec *spec, struct err *e)
 {
 	const struct run_request request = {
 	    .spec = spec,
@@ -511,8 +513,8 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 	    .launcher = {o->shared.source, o->shared.sink},
 	    .mask = o->shared.mask,
 	    .no_state = o->no_state,
-	    .argc = argc,
-	    .argv = argv,
+	    .argc = o->argc,
+	    .argv = o->argv,
 	    .interrupted = &interrupted,
 	    .show = run_progress_show,
 	    .point_ended = run_progress_point_ended,
@@ -556,7 +558,7 @@ static int check_budget(const struct run_options *o, const struct spec *spec, st
 		       forecast_text(forecast_seconds(&sum), needed, sizeof(needed)));
 }
 
-static enum status run_one(const struct run_options *o, int argc, char **argv, struct err *e)
+static enum status run_one(const struct run_options *o, struct err *e)
 {
 	struct spec spec;
 	struct diag diag;
@@ -571,7 +573,7 @@ static enum status run_one(const struct run_options *o, int argc, char **argv, s
 		status = STATUS_OK;
 		dry_run_show(&spec, o->out, o->json);
 	} else {
-		status = check_budget(o, &spec, e) ? e->status : measure(o, &spec, argc, argv, e);
+		status = check_budget(o, &spec, e) ? e->status : measure(o, &spec, e);
 	}
 	diag_free(&diag);
 	spec_free(&spec);
@@ -579,8 +581,7 @@ static enum status run_one(const struct run_options *o, int argc, char **argv, s
 }
 
 /* A study of a kind; or to continue one. */
-static enum status run_study(const struct run_options *o, const struct study_kind *kind, int argc, char **argv,
-			     struct err *e)
+static enum status run_study(const struct run_options *o, const struct study_kind *kind, struct err *e)
 {
 	const struct study_request request = {
 	    .path = o->args.count ? o->args.items[0] : NULL,
@@ -601,8 +602,8 @@ static enum status run_study(const struct run_options *o, const struct study_kin
 	    .verbose = o->verbose,
 	    .at_once = o->at_once,
 	    .budget_s = (double)o->shared.budget_ns / 1e9,
-	    .argc = argc,
-	    .argv = argv,
+	    .argc = o->argc,
+	    .argv = o->argv,
 	};
 
 	return study_run(kind, &request, e);
@@ -680,7 +681,7 @@ static int check_foreign(const struct run_options *o, struct err *e)
 	return 0;
 }
 
-static enum status run_foreign(struct run_options *o, int argc, char **argv, struct err *e)
+static enum status run_foreign(struct run_options *o, struct err *e)
 {
 	const struct foreign_how how = {.out = o->out,
 					.runs = o->shared.reps,
@@ -688,8 +689,8 @@ static enum status run_foreign(struct run_options *o, int argc, char **argv, str
 					.dry_run = o->dry_run,
 					.quiet = o->quiet,
 					.interrupted = &interrupted,
-					.argc = argc,
-					.argv = argv};
+					.argc = o->argc,
+					.argv = o->argv};
 
 	if (shared_options_read(&o->shared, e))
 		return e->status;
@@ -697,14 +698,16 @@ static enum status run_foreign(struct run_options *o, int argc, char **argv, str
 	return foreign_options_run(&o->foreign, &o->args, &how, e);
 }
 
-static enum status run(struct run_options *o, int argc, char **argv, struct err *e)
+static enum status run(const struct cli_list *args, void *options, struct err *e)
 {
+	struct run_options *o = options;
 	const struct study_kind *kind = NULL;
 
+	o->args = *args;
 	if (check_foreign(o, e))
 		return e->status;
 	if (o->foreign.format)
-		return run_foreign(o, argc, argv, e);
+		return run_foreign(o, e);
 	if (verdict_options_read(&o->verdicts, o->json, e) || check_arguments(o, e) ||
 	    shared_options_read(&o->shared, e))
 		return e->status;
@@ -713,13 +716,14 @@ static enum status run(struct run_options *o, int argc, char **argv, struct err 
 	if (find_kind(o, &kind, e))
 		return e->status;
 	if (kind)
-		return run_study(o, kind, argc, argv, e);
-	return run_one(o, argc, argv, e);
+		return run_study(o, kind, e);
+	return run_one(o, e);
 }
 
 enum status cmd_run(int argc, char **argv, struct err *e)
 {
-	struct run_options o = {0};
+	struct run_options o = {.argc = argc, .argv = argv};
+	enum status status;
 	const struct cli_flag flags[] = {
 	    {"quick", CLI_FLAG, &o.shared.quick, NULL, "the spec's quick variant: fewer messages, shorter pauses", 0,
 	     0},
@@ -747,15 +751,8 @@ enum status cmd_run(int argc, char **argv, struct err *e)
 	    FOREIGN_OPTIONS_FLAGS(o.foreign),
 	    {.name = NULL},
 	};
-	bool help;
-	enum status status = STATUS_USAGE;
 
-	if (cli_parse(&cmd_run_cli, flags, argc, argv, &o.args, &help, e) == 0) {
-		if (help)
-			cli_help("kblat", &cmd_run_cli, flags, stdout);
-		status = help ? STATUS_OK : run(&o, argc, argv, e);
-	}
-	cli_list_free(&o.args);
+	status = cli_run("kblat", &cmd_run_cli, flags, argc, argv, run, &o, e);
 	shared_options_free(&o.shared);
 	return verdict_options_exit(argc, argv, status);
 }

@@ -175,8 +175,10 @@ static const struct action actions[] = {
     {"sources", 0, false, false, true, "sources [--json]", sources},
 };
 
-static enum status dispatch(const struct cli_list *args, const struct options *o, struct err *e)
+static enum status dispatch(const struct cli_list *args, void *options, struct err *e)
 {
+	const struct options *o = options;
+
 	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++) {
 		const struct action *a = &actions[i];
 
@@ -210,18 +212,6 @@ enum status cmd_state(int argc, char **argv, struct err *e)
 	    {"json", CLI_FLAG, &o.json, NULL, "print the differences as JSON", 0, 0},
 	    {.name = NULL},
 	};
-	struct cli_list args = {NULL, 0};
-	bool help = false;
-	enum status status;
 
-	if (cli_parse(&cmd_state_cli, flags, argc, argv, &args, &help, e))
-		return e->status;
-	if (help) {
-		cli_help("kblat", &cmd_state_cli, flags, stdout);
-		status = STATUS_OK;
-	} else {
-		status = dispatch(&args, &o, e);
-	}
-	cli_list_free(&args);
-	return status;
+	return cli_run("kblat", &cmd_state_cli, flags, argc, argv, dispatch, &o, e);
 }

@@ -149,8 +149,9 @@ static void show_as_text(struct summary *const *summaries, size_t count, bool pa
 	}
 }
 
-static enum status show_summaries(const struct cli_list *args, const struct choices *choices, struct err *e)
+static enum status show_summaries(const struct cli_list *args, void *options, struct err *e)
 {
+	const struct choices *choices = options;
 	struct summary **summaries = or_abort(calloc(args->count, sizeof(*summaries)));
 	json_t *documents = json_array(), *document = NULL;
 	int rc = 0;
@@ -175,21 +176,12 @@ static enum status show_summaries(const struct cli_list *args, const struct choi
 enum status cmd_summary(int argc, char **argv, struct err *e)
 {
 	struct choices choices = {0};
-	bool help;
 	const struct cli_flag flags[] = {
 	    {"json", CLI_FLAG, &choices.json, NULL, "print summary.json (of several runs: an array of them)", 0, 0},
 	    {"pattern", CLI_FLAG, &choices.pattern, NULL,
 	     "also show after how many messages latencies repeat (for old runs, too: from their columns)", 0, 0},
 	    {.name = NULL},
 	};
-	struct cli_list args;
-	enum status status;
 
-	if (cli_parse(&cmd_summary_cli, flags, argc, argv, &args, &help, e))
-		return e->status;
-	if (help)
-		cli_help("kblat", &cmd_summary_cli, flags, stdout);
-	status = help ? STATUS_OK : show_summaries(&args, &choices, e);
-	cli_list_free(&args);
-	return status;
+	return cli_run("kblat", &cmd_summary_cli, flags, argc, argv, show_summaries, &choices, e);
 }

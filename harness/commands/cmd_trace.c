@@ -33,7 +33,7 @@ const struct cli_command cmd_trace_cli = {
 };
 
 struct trace_options {
-	struct cli_list args;
+	const struct cli_list *args;
 	struct program_run_request request;
 	const char *limit, *length, *untraced, *buffer, *explain;
 	long pid;
@@ -97,7 +97,7 @@ static int check_sources(const struct trace_options *o, struct err *e)
 		return err_set(e, -EINVAL, STATUS_USAGE, "kblat trace", NULL, "--from and --to belong together");
 	if (q->id && !q->from)
 		return err_set(e, -EINVAL, STATUS_USAGE, "--id", NULL, "is for probes (--from, --to)");
-	if (!o->pid == !o->args.count)
+	if (!o->pid == !o->args->count)
 		return err_set(e, -EINVAL, STATUS_USAGE, "kblat trace", NULL,
 			       "give a COMMAND after --, or the --pid of a process");
 	if (o->pid && q->stamps)
@@ -124,15 +124,20 @@ static int read_trace_options(struct trace_options *o, struct err *e)
 	return 0;
 }
 
-static enum status trace_program(struct trace_options *o, struct err *e)
+static enum status trace_program(const struct cli_list *args, void *options, struct err *e)
 {
+	struct trace_options *o = options;
 	const struct sigaction stop = {.sa_handler = note_trace_signal};
-	const char **command = or_abort(calloc(o->args.count + 1, sizeof(*command)));
+	const char **command;
 	struct program_run_result result;
 
-	for (size_t i = 0; i < o->args.count; i++)
-		command[i] = o->args.items[i];
-	o->request.command = o->args.count ? command : NULL;
+	o->args = args;
+	if (read_trace_options(o, e))
+		return e->status;
+	command = or_abort(calloc(args->count + 1, sizeof(*command)));
+	for (size_t i = 0; i < args->count; i++)
+		command[i] = args->items[i];
+	o->request.command = args->count ? command : NULL;
 	o->request.interrupted = &trace_interrupted;
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
@@ -178,14 +183,6 @@ enum status cmd_trace(int argc, char **argv, struct err *e)
 	    {"no-state", CLI_FLAG, &o.no_state, NULL, "do not capture the machine's state before and after", 0, 0},
 	    {.name = NULL},
 	};
-	bool help;
-	enum status status = STATUS_USAGE;
 
-	if (cli_parse(&cmd_trace_cli, flags, argc, argv, &o.args, &help, e) == 0) {
-		if (help)
-			cli_help("kblat", &cmd_trace_cli, flags, stdout);
-		status = help ? STATUS_OK : read_trace_options(&o, e) ? e->status : trace_program(&o, e);
-	}
-	cli_list_free(&o.args);
-	return status;
+	return cli_run("kblat", &cmd_trace_cli, flags, argc, argv, trace_program, &o, e);
 }

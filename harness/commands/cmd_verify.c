@@ -23,8 +23,6 @@ const struct cli_command cmd_verify_cli = {
     .max_args = 1,
 };
 
-static const struct cli_flag flags[] = {{.name = NULL}};
-
 static void print_line(void *arg, const char *text)
 {
 	(void)arg;
@@ -69,8 +67,9 @@ static enum status refuse_run(bool was_sealed, const struct err *why, struct err
 	return e->status;
 }
 
-static enum status verify_path(const char *path, struct err *e)
+static enum status verify_path(const struct cli_list *args, void *unused, struct err *e)
 {
+	const char *path = args->items[0];
 	char *real = realpath(path, NULL);
 	bool was_sealed = real && has_manifest(real);
 	/* Checked first, because if a file is damaged, the run may not even be readable. */
@@ -79,6 +78,7 @@ static enum status verify_path(const char *path, struct err *e)
 	enum status status;
 	struct run run;
 
+	(void)unused;
 	free(real);
 	if (wrong < 0)
 		return e->status;
@@ -93,15 +93,5 @@ static enum status verify_path(const char *path, struct err *e)
 
 enum status cmd_verify(int argc, char **argv, struct err *e)
 {
-	struct cli_list args;
-	enum status status;
-	bool help;
-
-	if (cli_parse(&cmd_verify_cli, flags, argc, argv, &args, &help, e))
-		return e->status;
-	if (help)
-		cli_help("kblat", &cmd_verify_cli, flags, stdout);
-	status = help ? STATUS_OK : verify_path(args.items[0], e);
-	cli_list_free(&args);
-	return status;
+	return cli_run("kblat", &cmd_verify_cli, NULL, argc, argv, verify_path, NULL, e);
 }
