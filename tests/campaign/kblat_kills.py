@@ -1,13 +1,18 @@
 """Kills and stops kblat: the coordinator, its endpoints, or all at the same time; at any moment and at
 a system call."""
+import glob
 import os
 import random
 import signal
+import sys
 import time
 
 import runs
 import sandbox
 from results import Case, Kind
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../cli'))
+import measured  # pylint: disable=wrong-import-position
 
 WHO = ('coordinator', 'source', 'sink', 'endpoints', 'all')
 
@@ -99,8 +104,10 @@ def stop(who, at, seconds):
     send(pids, signal.SIGCONT)
     lost = run.wait()
     judged, what = run.judge()
-    if run.process.returncode not in (0, 3):
-        judged = f'{judged} status {run.process.returncode}: {run.said[-600:]}'
+    # To be stopped is to wait for a busy machine.
+    made = glob.glob(f'{run.out}/*') or [run.out]
+    if wrong := measured.wrong(run.process.returncode, made[0]):
+        judged = f'{judged} {wrong}: {run.said[-600:]}'
     return f'{lost} {judged}'.strip(), what
 
 

@@ -99,7 +99,7 @@ class Run:
             elif path.endswith('.partial'):
                 if os.path.exists(f'{path}/run.json') and os.path.exists(f'{path}/resolved.json'):
                     status, said = self.kblat('summary', path)
-                    if status not in (0, 3):
+                    if status != 0:
                         lost.append(f'summary of {os.path.basename(path)}: status {status}: {said}')
             else:
                 status, said = self.kblat('verify', path)

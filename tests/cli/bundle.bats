@@ -19,7 +19,7 @@ setup_file() {
 		  - {id: some, claim: "It takes | some time", source: "line 1", metric: lat_ns.p50, points: {}, value: {min: 1ns}}
 		  - {id: none, claim: "It takes no time", origin: ours, metric: lat_ns.p50, points: {size: 32B}, value: {max: 1ns}}
 	YAML
-	"$KBLAT" run experiments/toy --out runs --no-state >out || [ $? -eq 3 ]
+	ends_with 3 "$KBLAT" run experiments/toy --out runs --no-state >out # a claim fails
 	"$KBLAT" bundle "$(tail -n 1 out)" --out b.tar.gz
 	python3 -I "$BATS_TEST_DIRNAME/bundles.py" unpack b.tar.gz unpacked
 }
@@ -67,7 +67,7 @@ nothing_left() {
 }
 
 @test "a study is bundled whole" {
-	"$KBLAT" run experiments --out studies --no-state >out || [ $? -eq 3 ]
+	ends_with 3 "$KBLAT" run experiments --out studies --no-state >out
 	study=$(tail -n 1 out)
 	"$KBLAT" bundle "$study" --out s.tar.gz
 	tar -xzOf s.tar.gz study/study.json | cmp - "$study/study.json"
@@ -81,7 +81,8 @@ nothing_left() {
 
 @test "which build of the program and of each library measured is in it" {
 	state_of_this_machine
-	measured=$("$KBLAT" run experiments/toy --out runs | tail -n 1) || true
+	run -3 "$KBLAT" run experiments/toy --out runs
+	measured=${lines[-1]}
 	"$KBLAT" bundle "$measured" --out ids.tar.gz
 	tar -xzf ids.tar.gz bundle.json ARTIFACT.md
 	built=$(readelf --notes "$KBLAT" | awk '/Build ID/ {print $3}')
@@ -92,12 +93,14 @@ nothing_left() {
 
 @test "--state shows in what this machine differs from the one that was measured" {
 	"$ROOT/tests/sysroots/machine" unpack two-cpus machine
-	measured=$(KBLAT_SYSROOT=$T/machine "$KBLAT" run experiments/toy --out runs | tail -n 1) || true
+	KBLAT_SYSROOT=$T/machine run -3 "$KBLAT" run experiments/toy --out runs
+	measured=${lines[-1]}
 	"$KBLAT" bundle "$measured" --out other.tar.gz
 	run -0 "$KBLAT" reproduce other.tar.gz --state
 	[[ $output == *"identity.kernel "*"latencies must not be compared between these states"* ]]
 	state_of_this_machine
-	measured=$("$KBLAT" run experiments/toy --out runs | tail -n 1) || true
+	run -3 "$KBLAT" run experiments/toy --out runs
+	measured=${lines[-1]}
 	"$KBLAT" bundle "$measured" --out own.tar.gz
 	run -0 "$KBLAT" reproduce own.tar.gz --state
 	[[ $output == *"This machine (b) against that of the run (a)"* && $output != *"identity.kernel "* ]]
@@ -212,7 +215,7 @@ nothing_left() {
 
 # bats test_tags=long
 @test "whatever number or text is changed, it is found, or was named as not checked" {
-	"$KBLAT" run experiments --out studies --no-state >out || [ $? -eq 3 ]
+	ends_with 3 "$KBLAT" run experiments --out studies --no-state >out
 	study=$(tail -n 1 out)
 	"$KBLAT" report "$study" || [ $? -eq 77 ]
 	"$KBLAT" bundle "$study" --out s.tar.gz
@@ -291,7 +294,8 @@ each_is_noticed() {
 }
 
 @test "without the files of the states, what was read from them is there, and the numbers are computed again" {
-	measured=$("$KBLAT" run experiments/toy --out with-state | tail -n 1) || true
+	run -3 "$KBLAT" run experiments/toy --out with-state
+	measured=${lines[-1]}
 	"$KBLAT" bundle "$measured" --out all.tar.gz
 	run -0 "$KBLAT" bundle "$measured" --out small.tar.gz --without-states
 	[[ $output == *", without states, not signed"* ]]
@@ -339,7 +343,7 @@ nothing_of() {
 	printf '#!/bin/sh\nshift 2\nexec "$@"\n' >host
 	chmod +x host
 	printf 'quokka17 10.77.3.17\nnumbat-xl.zoo.example fd77:12::9\nb7\nb8\n' >hosts
-	"$KBLAT" run pairs.yaml --hosts hosts --out pairs --source "$T/host -l wombatkeeper@{host}" --sink "$T/host -l wombatkeeper@{address}" >out || [ $? -eq 3 ]
+	"$KBLAT" run pairs.yaml --hosts hosts --out pairs --source "$T/host -l wombatkeeper@{host}" --sink "$T/host -l wombatkeeper@{address}" >out
 	study=$(tail -n 1 out)
 	"$KBLAT" report "$study" || [ $? -eq 77 ]
 	grep -q quokka17 "$study/study.json" "$study/cells.jsonl"
@@ -358,7 +362,8 @@ nothing_of() {
 	echo "CONFIG_DEFAULT_HOSTNAME=\"quokka17\"" | gzip -n >machine/proc/config.gz
 	mkdir -p home/wombatkeeper/e
 	cp experiments/toy/spec.yaml home/wombatkeeper/e
-	measured=$(KBLAT_SYSROOT=$T/machine HOME=/home/wombatkeeper "$KBLAT" run home/wombatkeeper/e --out runs | tail -n 1) || true
+	KBLAT_SYSROOT=$T/machine HOME=/home/wombatkeeper run -3 "$KBLAT" run home/wombatkeeper/e --out runs
+	measured=${lines[-1]}
 	"$KBLAT" report "$measured" || [ $? -eq 77 ]
 	"$KBLAT" bundle "$measured" --out m.tar.gz --mask
 	nothing_of quokka17 wombatkeeper numbat-xl 8a1b2c3d 10.77.3 0123456789abcdef0123456789abcdef

@@ -139,7 +139,7 @@ good() {
 
 @test "kblat claims: exit status 0, 2, 3 and 4, and every case in --json" {
 	good
-	run "$KBLAT" run good.yaml --out runs
+	run -0 "$KBLAT" run good.yaml --out runs
 	run_dir=$(tail -n 1 <<<"$output")
 	run "$KBLAT" claims "$run_dir"
 	[ "$status" -eq 0 ]
@@ -222,7 +222,7 @@ good() {
 
 @test "the report shows the claims" {
 	good
-	run "$KBLAT" run good.yaml --out runs
+	run -0 "$KBLAT" run good.yaml --out runs
 	run_dir=$(tail -n 1 <<<"$output")
 	run "$KBLAT" report "$run_dir"
 	[ "$status" -eq 0 ] || [ "$status" -eq 77 ]
@@ -343,9 +343,7 @@ flows_spec() {
 		sed -n '/^### Flows/,/^## /p' "$BATS_TEST_DIRNAME/../../docs/claims.md" | sed -n '/^```yaml/,/^```/p' | grep -v '^```'
 	} >documented.yaml
 	run "$KBLAT" run documented.yaml --out runs --set messages=500 --set repetitions=2
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=$(tail -n 1 <<<"$output")
+	assert_measured 'claim .* fails' # of so few messages
 	assert_eq "$(json "$run_dir/claims.json" '[(c["id"], len(c["cases"])) for c in d["claims"]]')" "[('beside', 2), ('alone', 2)]"
 	# On a busy machine a point may not be valid; then its case has no value.
 	assert_eq "$(json "$run_dir/claims.json" 'sum(x["value"] is None for x in d["claims"][0]["cases"])')" \
@@ -422,8 +420,8 @@ flows_spec() {
 		  - {id: fails, claim: "It is slow", metric: lat_ns.p50, points: {}, value: {min: 2us}}
 		  - {id: other, claim: "Others are fast", metric: lat_ns.p50, points: {}, value: {max: 2us}, needs: [{cpus: 4000}]}
 	YAML
-	"$KBLAT" run order.yaml --out runs --no-state >out || [ $? -eq 3 ]
-	"$KBLAT" report "$(tail -n 1 out)" >page || [ $? -eq 77 ]
+	run -3 "$KBLAT" run order.yaml --out runs --no-state
+	"$KBLAT" report "${lines[-1]}" >page || [ $? -eq 77 ]
 	sed '/<h2>Claims/,/<\/section>/!d' "$(tail -n 1 page)" | grep -o 'An adapter is fast\|It is fast\|It is slow\|Others are fast\|<summary>1 not judged: [^<]*' >order
 	assert_eq "$(tr '\n' '|' <order)" "It is slow|It is fast|<summary>1 not judged: it needs a real RDMA adapter, and no RDMA device was used|An adapter is fast|<summary>1 not judged: nothing is known about the machine|Others are fast|"
 }

@@ -41,7 +41,6 @@ metric() {
 	two_kinds
 	run "$KBLAT" run two.yaml --out runs
 	assert_measured
-	run_dir=${lines[-1]}
 	for rep in 00 01; do
 		for file in small/{t_subm.npy,t_back.npy,counters.json,data.json} large/{t_due.npy,t_subm.npy,t_recv.npy,counters.json,data.json}; do
 			[ -f "$run_dir/points/0000/rep-$rep/$file" ]
@@ -91,7 +90,7 @@ metric() {
 	echo "$output" >points.json
 	assert_eq "$(json points.json '[k for k in d[0]["params"] if "." in k or k in ("flows", "until")]')" "[]"
 	run "$KBLAT" run one.yaml --out runs
-	run_dir=${lines[-1]}
+	assert_measured
 	[ -f "$run_dir/points/0000/rep-00/t_recv.npy" ]
 	assert_eq "$(json "$run_dir/points/0000/point.json" 'sorted(d["placement"])')" "['sink', 'source']"
 	assert_eq "$(json "$run_dir/summary.json" '"start" in d["points"][0]')" False
@@ -152,7 +151,6 @@ with_backups() {
 	local transport
 	for transport in shmem tcp; do
 		with_backups transport=$transport
-		echo "$output"
 		assert_measured
 		assert_eq "$(metric client.rtt_ns n) $(metric three.rtt_ns n)" "800 800"
 		# In each repetition, each write takes longer than each of its backups did.
@@ -250,7 +248,6 @@ with_backups() {
 	YAML
 	run "$KBLAT" run first.yaml --out runs
 	assert_measured
-	run_dir=${lines[-1]}
 	assert_eq "$(json "$run_dir/summary.json" 'd["points"][0]["quick.pacing"]["steps"]')" 200
 	steps=$(json "$run_dir/summary.json" 'd["points"][0]["slow.pacing"]["steps"]')
 	[ "$steps" -gt 0 ]
@@ -291,13 +288,12 @@ with_backups() {
 	YAML
 	run "$KBLAT" run many.yaml --out runs
 	assert_measured
-	run_dir=${lines[-1]}
 	assert_eq "$(json "$run_dir/summary.json" '[m["n"] for k, m in d["points"][0]["metrics"].items() if k.endswith(".lat_ns")]')" \
 		"$(/usr/bin/python3 -c 'print([400] * 16)')"
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
 	run "$KBLAT" run many.yaml --out runs --set poll=busy --set messages=2 --set timeout=60s --reps 1
-	run_dir=${lines[-1]}
+	assert_measured
 	assert_contains "$(json "$run_dir/summary.json" 'd["points"][0]["warnings"]')" "f01: the source shares CPU"
 	[ -z "$(shm_files)" ]
 	[ -z "$(leftovers)" ]

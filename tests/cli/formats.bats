@@ -177,7 +177,7 @@ by_tmt() {
 	assert_contains "$(by_tmt)" "NEW "
 	for text in $'\U1F600 fast' $'a\x7fb' $'1.5' 'yes' $'- a: b\t# c' $'\u0085\u2028x' "it's \\"; do
 		write_claim "$text"
-		"$KBLAT" claims claimed/* --format tmt >out || [ $? -eq 3 ]
+		"$KBLAT" claims claimed/* --format tmt >out
 		by_tmt >notes
 		assert_contains "$(cat notes)" "measured: "
 	done

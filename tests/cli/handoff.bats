@@ -21,9 +21,7 @@ handoff() {
 		  - {transport: shmem, hand: yield, copy: no, poll: busy}
 	YAML
 	run "$KBLAT" run layers.yaml --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 29
 	check_counters '[s[k] for s in (source, sink) for k in ("posted", "received", "bad_payloads")]' "[100, 100, 0, 100, 100, 0]"
 	/usr/bin/python3 - "$run_dir" <<-'PY'
@@ -42,12 +40,12 @@ handoff() {
 		  - {transport: shmem, poll: event, hand: [spin, direct]}
 	YAML
 	run taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')" "$KBLAT" run spin.yaml --out runs
-	run_dir=$(echo runs/spin-*)
+	assert_measured 'not possible here: .*'
 	assert_eq "$(json "$run_dir/summary.json" '[p["outcome"] for p in d["points"]]')" "['impossible', 'completed']"
 	assert_contains "$(json "$run_dir/summary.json" 'd["points"][0]["why"]')" "hand spin: the thread 'messenger' needs a separate CPU on each side"
 	[ "$(nproc)" -ge 4 ] || return 0
 	run "$KBLAT" run spin.yaml --out more
-	run_dir=$(echo more/spin-*)
+	assert_measured
 	assert_eq "$(json "$run_dir/summary.json" '[p["outcome"] for p in d["points"]]')" "['completed', 'completed']"
 }
 
@@ -57,12 +55,12 @@ handoff() {
 		  - {transport: shmem, poll: [event, busy], hand: yield}
 	YAML
 	run taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')" "$KBLAT" run yield.yaml --out runs
-	run_dir=${lines[-1]}
+	assert_measured
 	assert_eq "$(json "$run_dir/summary.json" '[p["outcome"] for p in d["points"]]')" "['completed', 'completed']"
 	assert_eq "$(json "$run_dir/summary.json" '["source and sink share a CPU" in p["warnings"] for p in d["points"]]')" "[True, True]"
 	[ "$(nproc)" -ge 2 ] || return 0
 	run "$KBLAT" run yield.yaml --out more
-	run_dir=${lines[-1]}
+	assert_measured
 	/usr/bin/python3 - "$run_dir" <<-'PY'
 		import glob, json, sys
 		for point in glob.glob(sys.argv[1] + "/points/*"):
@@ -108,8 +106,7 @@ handoff() {
 		  - {transport: [shmem, udp], hand: event, poll: event, size: 1000B, copy: no, register: yes}
 	YAML
 	run "$KBLAT" run buffers.yaml --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	check_counters '[s[k] for s in (source, sink) for k in ("posted", "received", "bad_payloads")]' "[100, 100, 0, 100, 100, 0]"
 	# Six calls of the kernel are in each round trip: the fastest of a hundred with them is slower than the fastest without, where nobody has to be
 	# woken.
@@ -124,8 +121,7 @@ handoff() {
 		  - {transport: shmem, hand: [direct, event, yield], poll: [busy, event], messages: 1000000, duration: 50ms}
 	YAML
 	run "$KBLAT" run short.yaml --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	assert_eq "$(json "$run_dir/summary.json" '[(p["outcome"], p["loss"]["lost"]) for p in d["points"]] == [("completed", 0)] * 6')" True
 	assert_eq "$(json "$run_dir/summary.json" 'all(0 < p["loss"]["sent"] < 1000000 for p in d["points"])')" True
 }

@@ -27,9 +27,7 @@ load helper
 		  - {id: more, claim: c, metric: large.fairness.share, points: {}, against: {metric: small.fairness.share}, ratio: {min: 0.00001}}
 	YAML
 	run "$KBLAT" run shares.yaml --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	assert_contains "$output" "% share"
 	assert_contains "$output" "Jain's index"
 	/usr/bin/python3 - "$run_dir" <<-'PY'
@@ -94,8 +92,7 @@ load helper
 	run "$netns" --rate 200Mbit "$KBLAT" run link.yaml --out runs
 	echo "$output"
 	[ "$status" -ne 77 ] || skip "this machine lets no namespaces or shaped links be made"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	assert_eq "$(json "$run_dir/summary.json" '17e6 < sum(d["points"][0][f + ".fairness"]["bytes_per_s"] for f in "ab") < 28e6')" True
 	[ -z "$(leftovers)" ]
 }

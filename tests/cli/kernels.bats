@@ -64,8 +64,7 @@ metric() {
 		  - {poll: [busy, event, adaptive], size: [1, 56, 4096], depth: [1, 64]}
 	YAML
 	run "$KBLAT" run pp.yaml --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 18
 	check_counters '[s[k] for s in (source, sink) for k in ("posted", "received", "bad_payloads")]' "[200, 200, 0, 200, 200, 0]"
 }
@@ -74,8 +73,7 @@ metric() {
 started() {
 	rm -f pids
 	run "$KBLAT" run "$@" --out runs --source "$PWD/counted"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ] || { echo "$output"; return 1; }
-	run_dir=${lines[-1]}
+	assert_measured >&2
 	sort -u pids | wc -l
 }
 
@@ -90,15 +88,14 @@ started() {
 	assert_eq "$(started f.yaml --set fresh=no)" 1
 	assert_eq "$(started f.yaml --set warmup=0 --set repetitions=2)" 2
 	run "$KBLAT" run f.yaml --out fresh
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	check_counters 'source["posted"], sink["received"], sink["bad_payloads"]' "(100, 100, 0)"
 	assert_eq "$(ls "$run_dir/points/0000")" "$(printf '%s\n' params.json point.json rep-0{0,1,2} summary.json warmup)"
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
 	# Also with two flows, because fresh is a setting of the point.
 	run "$KBLAT" run f.yaml --out flows --set flows="a b"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_measured
 	assert_eq "$(json "${lines[-1]}/run.json" 'd["points"]["completed"]')" 1
 }
 
@@ -115,9 +112,7 @@ started() {
 	YAML
 	: >starts && : >action
 	run "$KBLAT" run r.yaml --out runs --source "$PWD/counted"
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	assert_eq "$(wc -l <starts)" 4
 	for rep in 0000/rep-0{0,1} 0001/rep-0{0,1} 0000/rep-0{2,3,4} 0001/rep-0{2,3,4}; do
 		/usr/bin/python3 -c "$first_stamp" "$run_dir/points/$rep/t_subm.npy"
@@ -154,9 +149,7 @@ started() {
 		  - {turn: [yes, no]}
 	YAML
 	run "$KBLAT" run t.yaml --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	assert_eq "$(metric turn_ns n)" 998
 	check_counters 'source["bad_payloads"] + sink["bad_payloads"]' 0
 	assert_eq "$(json "$run_dir/summary.json" '"turn_ns" in d["points"][1]["metrics"]')" False
@@ -176,8 +169,7 @@ print(bool((turn > subm).all() and (turn < back).all()))' "$run_dir/points/0000/
 		  - {kernel: pingpong}
 	YAML
 	run "$KBLAT" run w.yaml --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	for point in 0000 0001; do
 		assert_eq "$(/usr/bin/python3 -c 'import numpy, sys
 warmup, rep = (numpy.diff(numpy.load(f"{sys.argv[1]}/{d}/t_subm.npy")) for d in ("warmup", "rep-00"))
@@ -190,8 +182,7 @@ print(warmup.min() < 300000000 <= rep.min())' "$run_dir/points/$point")" True
 		settings: {kernel: pingpong, transport: shmem, messages: 100000, pause: 50us, duration: 300ms, repetitions: 2, drain: 50ms}
 	YAML
 	run "$KBLAT" run d.yaml --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	n=$(metric rtt_ns n)
 	[ "$n" -ge 2 ] # on a busy machine there may be few
 	[ "$n" -lt 100000 ]
@@ -208,8 +199,7 @@ print(warmup.min() < 300000000 <= rep.min())' "$run_dir/points/$point")" True
 		  - {transport: scripted, delay: 1us}
 	YAML
 	run "$KBLAT" run g.yaml --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	assert_eq "$(/usr/bin/python3 -c 'import numpy, sys; print(numpy.diff(numpy.load(sys.argv[1])).min() >= 19990)' \
 		"$run_dir/points/0000/rep-00/t_subm.npy")" True
 	assert_eq "$(json "$run_dir/summary.json" 'd["points"][1]["metrics"]["lat_ns"]["max"]')" 1000
@@ -221,8 +211,7 @@ print(warmup.min() < 300000000 <= rep.min())' "$run_dir/points/$point")" True
 		settings: {kernel: oneway, transport: shmem, poll: event, messages: 25, burst: 25, repetitions: 1, warmup: 0, gap: 20ms}
 	YAML
 	run "$KBLAT" run g.yaml --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	assert_eq "$(/usr/bin/python3 -c 'import numpy, sys
 subm, recv = (numpy.load(f"{sys.argv[1]}/{c}.npy") for c in ("t_subm", "t_recv"))
 print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "$run_dir/points/0000/rep-00")" "True True"
@@ -235,8 +224,7 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 		  - {poll: [busy, event, adaptive], poll_send: [busy, event, adaptive]}
 	YAML
 	run "$KBLAT" run s.yaml --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	check_counters 'source["completed"], sink["received"], sink["bad_payloads"]' "(500, 500, 0)"
 }
 
@@ -245,7 +233,7 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 		settings: {kernel: oneway, transport: shmem, messages: 4000, repetitions: 1, touch: no}
 	YAML
 	run "$KBLAT" run t.yaml --out runs
-	run_dir=${lines[-1]}
+	assert_measured
 	assert_eq "$(metric lat_ns n)" 4000
 	# Page faults are the subject, so the result is valid, with a warning, unless something else is wrong.
 	assert_contains "$(json "$run_dir/summary.json" "' '.join(d['points'][0]['warnings'])")" \
@@ -262,8 +250,7 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 		[ "$status" -eq 77 ]
 		assert_contains "$output" "separate CPU"
 	else
-		[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-		run_dir=${lines[-1]}
+		assert_measured
 		assert_eq "$(metric submit_ns n)" 1000
 		assert_eq "$(json "$run_dir/summary.json" "d['points'][0]['metrics']['submit_ns']['p50'] <= d['points'][0]['metrics']['lat_ns']['p50']")" True
 	fi
@@ -314,8 +301,7 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 		  - answer: [0, 16B, 9000B]
 	YAML
 	run "$KBLAT" run a.yaml --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	check_counters '[s[k] for s in (source, sink) for k in ("received", "bad_payloads")]' "[50, 0, 50, 0]"
 	assert_eq "$(json "$run_dir/summary.json" '[round(2 * p["rate"]["bytes_per_s"] / p["rate"]["messages_per_s"]) for p in d["points"]]')" \
 		"[10000, 5016, 14000]"
@@ -366,7 +352,7 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 		  - {t_send: [yes, no]}
 	YAML
 	run "$KBLAT" run s.yaml --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_measured
 	assert_contains "$output" "t_send: with the third thread the median of t_lat is "
 	run_dir=${lines[-1]}
 	assert_eq "$(/usr/bin/python3 - "$run_dir" <<-'PY'

@@ -28,9 +28,7 @@ made() {
 		  - {transport: [zeromq, nanomsg], pattern: [pair, pubsub]}
 	YAML
 	run "${launcher[@]}" "$KBLAT" run n.yaml --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 12
 	for c in "$run_dir"/points/*/rep-*/counters.json; do
 		assert_eq "$(json "$c" 'd["source"]["received"], d["source"]["bad_payloads"], d["sink"]["bad_payloads"]')" "(100, 0, 0)"
@@ -49,9 +47,7 @@ made() {
 		  - {receivers: 8, group: [none, 239.255.77.1]}
 	YAML
 	run "$ROOT/experiments/launch/netns" "$KBLAT" run m.yaml --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	for c in "$run_dir"/points/*/rep-*/counters.json; do
 		assert_eq "$(json "$c" 'd["source"]["received"], d["source"]["bad_payloads"], d["sink"]["bad_payloads"]')" "(200, 0, 0)"
 	done
@@ -115,8 +111,7 @@ make_capture() {
 		YAML
 		run "$ROOT/experiments/launch/netns" ./captured "$KBLAT" run w.yaml --out runs
 		echo "$point: $output"
-		[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-		run_dir=${lines[-1]}
+		assert_measured
 		/usr/bin/python3 - "$run_dir" "$(cat wire)" <<-'PY'
 			import json, sys
 			sent, received = map(int, sys.argv[2].split())

@@ -52,7 +52,7 @@ rows() {
 	assert_eq "$(json p.json 'sorted(set(p["params"]["api"] for p in d))')" "['read', 'tagged', 'write']"
 	config some.json x name=MessagingThroughput,RdmaWriteThroughput,RdmaReadLatency,MessagingPingPong sizes=64 count=500 warmUp=300 repetitions=1
 	run "$KBLAT" run some.json --no-state --set transport=ucx --set tls=posix --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_measured
 	run "$KBLAT" export runs/* --observatory results
 	[ "$status" -eq 0 ]
 	assert_eq "$(ls results)" "Messaging PingPong.csv
@@ -141,7 +141,7 @@ RDMA Write Throughput.csv"
 	sed 's/^source: .*/source: mine/' made.yaml >other.yaml
 	for spec in changed other; do
 		run "$KBLAT" run "$spec.yaml" --out "$spec"
-		[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+		assert_measured
 		"$KBLAT" export "$spec"/* --observatory "results-$spec"
 	done
 	assert_eq "$(rows results-changed/* 'd[0]["Benchmark"]')" "hadroNIO: 64K"
@@ -153,7 +153,7 @@ RDMA Write Throughput.csv"
 	config b.json x name=MessagingThroughput modes=unidirectional,bidirectional sizes=64 count=2000 warmUp=10 resultName=B
 	for c in a b; do
 		run "$KBLAT" run "$c.json" --set transport=tcp --out runs
-		[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+		assert_measured
 	done
 	run "$KBLAT" export runs/a-* runs/b-* --observatory results
 	[ "$status" -eq 0 ]
@@ -170,7 +170,7 @@ Messaging Throughput.csv"
 	config d.json x name=MessagingPingPong sizes=64 count=200 warmUp=10 repetitions=1
 	sed -i 's/"enabled": false/"enabled": true/' d.json
 	run "$KBLAT" run d.json --set transport=tcp --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_measured
 	assert_contains "$output" "the detector is enabled, but no bytes on the wire were counted: the messages only crossed the loopback interface"
 	run_dir=$(tail -n 1 <<<"$output")
 	/usr/bin/python3 - "$run_dir/summary.json" <<-'PY'

@@ -121,7 +121,6 @@ refused() {
 	YAML
 	run "$KBLAT" run b.yaml --no-state --out runs
 	assert_measured
-	run_dir=${lines[-1]}
 	assert_eq "$(completed)" 9
 	check_counters '[s["posted"] == s["completed"] > 0 for s in (source, sink)]' "[True, True]"
 }

@@ -63,8 +63,7 @@ column() {
 		  - {late: [first, last], pacer: [ticks, timerfd, nanosleep], poll: event}
 	YAML
 	run "$KBLAT" run first.yaml --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	run /usr/bin/python3 - "$run_dir" <<-'PY'
 		import json, sys, numpy
 		run = sys.argv[1]
@@ -140,8 +139,7 @@ column() {
 		  - {rate: 1MHz, full: [wait, skip], depth: 2}
 	YAML
 	run "$KBLAT" run whole.yaml --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 15
 	check_counters 'source["posted"] + source["missed"] + source["unsent"], sink["received"] - source["posted"], sink["bad_payloads"]' "(500, 0, 0)"
 	run "$KBLAT" verify "$run_dir"
@@ -162,8 +160,7 @@ column() {
 		  - {transport: [$native], sink: file, sink_keep: yes, check: no}
 	YAML
 	run "$KBLAT" run every.yaml --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_measured
 	run_dir=$(grep '/every-20' <<<"$output" | tail -n 1)
 	[[ $output != *sndbuf* ]] # its default differs between transports, and it was not chosen
 	run /usr/bin/python3 - "$run_dir" <<-'PY'
@@ -287,8 +284,7 @@ refused() {
 		settings: {kernel: rate, transport: shmem, rate: 50kHz, messages: 5000, repetitions: 2, warmup: 100, missed_limit: 100%, sink: file, sink_keep: yes, values: [8, 500]}
 	YAML
 	run "$KBLAT" run f.yaml --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	run /usr/bin/python3 - "$run_dir" <<-'PY'
 		import json, sys, numpy
 		run = sys.argv[1]
@@ -318,7 +314,7 @@ refused() {
 	YAML
 	mkdir there
 	run "$KBLAT" run f.yaml --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_measured
 	assert_eq "$(ls -A there)" ""
 	run "$KBLAT" run f.yaml --out runs --set sink_dir=nowhere
 	[ "$status" -eq 1 ]
@@ -354,8 +350,7 @@ refused() {
 		settings: {kernel: rate, transport: shmem, messages: 500, values: 3, repetitions: 2, warmup: 10, rate: 2kHz, source_file: csv, sink: file, sink_keep: yes}
 	YAML
 	run "$KBLAT" run csv.yaml --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	run /usr/bin/python3 - "$run_dir" <<-'PY'
 		import json, struct, sys, numpy
 		at = sys.argv[1] + "/points/0000"
@@ -389,8 +384,7 @@ refused() {
 		  - {source_file: [none, csv], poll: event}
 	YAML
 	run "$KBLAT" run slow.yaml --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	# Two thousand doubles as text take several periods.
 	assert_eq "$(json "$run_dir/summary.json" 'd["points"][1]["pacing"]["missed_share"] > 0.5, d["points"][1]["pacing"]["missed_share"] > d["points"][0]["pacing"]["missed_share"]')" "(True, True)"
 	[ -z "$(find "$run_dir" -name 'sent-*')" ]

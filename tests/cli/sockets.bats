@@ -77,9 +77,7 @@ stages_of() {
 		  - {transport: udp, poll: busy, burst: 10}
 	YAML
 	run "$KBLAT" run s.yaml --no-state --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	stages_of "$run_dir"
 	assert_eq "$(json "$run_dir/summary.json" 'sorted(k for k in d["points"][0]["metrics"])')" "['comp_lat_ns', 'lat_ns', 'queue_ns', 'read_ns', 'socket_ns', 'stack_ns', 'take_ns', 'wire_ns']"
 	run "$KBLAT" verify "$run_dir"
@@ -107,9 +105,7 @@ stages_of() {
 	need_others "$KBLAT"
 	chmod 755 "$T" && mkdir -m 777 runs
 	run setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all "$KBLAT" run u.yaml --no-state --out "$T/runs"
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	[ "$(cat /proc/sys/kernel/unprivileged_bpf_disabled)" -ne 0 ] || skip "on this machine everybody may load filters"
 	assert_eq "$(json "$run_dir/points/0000/point.json" 'd["granted"]["sink"]["socket_stamps"]')" "Operation not permitted"
 	stages_of "$run_dir"
@@ -122,8 +118,7 @@ stages_of() {
 		settings: {kernel: oneway, transport: tcp, messages: 4300, size: 1MiB, burst: 1, repetitions: 1, warmup: 0, stages: yes, poll: busy}
 	YAML
 	run "$KBLAT" run w.yaml --no-state --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_measured
 	# 4096 messages are 4 GiB. Where others want the CPUs, too, messages queue, and most share a segment with the next one.
 	stages_of "${lines[-1]}" 4000 0.05
 }
@@ -185,8 +180,7 @@ stages_of() {
 @test "experiments/cards: over a veth pair all points are measured; without one, those over sockets" {
 	need_namespace
 	run "$ROOT/experiments/launch/netns" "$KBLAT" run "$ROOT/experiments/cards/size" --quick --no-state --out runs --set messages=200 --set repetitions=2
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_measured
 	assert_eq "$(json runs/cards-size-*/run.json 'd["points"]["completed"]')" 9
 	# With sanitizers, there may be page faults in an interval.
 	assert_eq "$(json runs/cards-size-*/summary.json '[r for p in d["points"] for r in p["reasons"] if "page fault" not in r]')" "[]"

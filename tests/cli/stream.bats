@@ -79,9 +79,7 @@ point() {
 	YAML
 	sed -i 's/zeromq,nanomsg/zeromq/; /both/{p; s/transport: .*, both/transport: [zeromq, nanomsg], pattern: pair, both/}' all.yaml
 	run "$KBLAT" run all.yaml --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	[ "$(completed)" -ge 10 ]
 	# Publishing drops messages that are not received in time.
 	json "$run_dir/summary.json" '[(p["id"], p["params"]["transport"], p["loss"], p["rate"]) for p in d["points"]]'
@@ -101,9 +99,7 @@ point() {
 		  - {transport: tcp, size: 1MB}
 	YAML
 	run "$KBLAT" run clock.yaml --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	check_counters 'source["posted"] - sink["received"], sink["posted"] - source["received"], source["posted"] < 1000000' "(0, 0, True)"
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
@@ -140,8 +136,7 @@ point() {
 		  - {size: 64B, depth: [1, 2, 4]}
 	YAML
 	run "$KBLAT" run sizes.yaml --out runs
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	run "$KBLAT" report "$run_dir"
 	[ "$status" -eq 0 ] || [ "$status" -eq 77 ]
 	# size, MB/s, mark, text: if messages take a constant time, half of the peak rate is at half of the size.
@@ -180,8 +175,7 @@ point() {
 	assert_contains "$output" "a larger stamp_every"
 	[ -z "$(ls runs)" ]
 	run "$KBLAT" run s.yaml --out runs --set stamp_every=1000000 --set repetitions=1 --set warmup=0
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_measured
 }
 
 # bats test_tags=long

@@ -13,9 +13,7 @@ load transports_helper
 	YAML
 	[ -e /proc/net/if_inet6 ] || sed -i '/::1/d' s.yaml
 	run "$KBLAT" run s.yaml --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	for point in 0000 0001; do
 		assert_eq "$(json "$run_dir/points/$point/point.json" \
 			'(lambda g: (g["sink"]["local"], g["source"]["peer"], g["source"]["local"].split(":")[0], g["sink"]["sndbuf_bytes"], g["sink"]["rcvbuf_bytes"]))(d["granted"])')" \

@@ -10,8 +10,7 @@ native_transports() {
 run_over() {
 	run "$KBLAT" run "$2.yaml" --out runs --set "transport=$1"
 	echo "$1: $output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 }
 
 # The number of points that a run completed.

@@ -34,9 +34,7 @@ counted() {
 		  - {poll: event, sqpoll: yes, size: 64}
 	YAML
 	run "$KBLAT" run p.yaml --no-state --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 12
 	assert_eq "$(counted)" "{(40, 40, 0, 40, 40, 0)}"
 	run "$KBLAT" verify "$run_dir"
@@ -53,9 +51,7 @@ counted() {
 		  - {kernel: rate, messages: 40, rate: 2kHz, warmup: 10, missed_limit: 100%, check: yes, multishot: yes}
 	YAML
 	run "$KBLAT" run s.yaml --no-state --out runs
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 7
 	assert_eq "$(json "$run_dir/summary.json" 'sum(p["loss"]["lost"] for p in d["points"] if p["loss"])')" 0
 	assert_eq "$(json "$run_dir/points/0000/point.json" 'd["granted"]["source"]["over"]')" tcp

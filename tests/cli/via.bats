@@ -26,9 +26,7 @@ print(len(points), {p["transport"] for p in points} == {"verbs", "shmem", "udp"}
 # bats test_tags=long
 @test "the quick study of locking memory judges its claims: flat within a page, rising, longer for untouched pages" {
 	run "$KBLAT" run "$ROOT/experiments/via/registration" --quick --out runs --only transport=shmem --set messages=40
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=${lines[-1]}
+	assert_measured
 	assert_eq "$(json "$run_dir/claims.json" '{c["id"]: c["verdict"] for c in d["claims"]}["flat"]')" "not judged"
 	# On a busy machine a claim may be too close to call: none of these can fail for it.
 	assert_eq "$(json "$run_dir/claims.json" '[c["id"] for c in d["claims"] if c["id"] in ("rises", "untouched") and c["verdict"] == "fails"]')" "[]"

@@ -76,7 +76,6 @@ small() {
 	YAML
 	run between
 	assert_measured
-	run_dir=$(tail -n 1 <<<"$output")
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
 	/usr/bin/python3 -IS - "$run_dir" <<-'PY'
@@ -108,7 +107,6 @@ small() {
 	YAML
 	run between
 	assert_measured
-	run_dir=$(tail -n 1 <<<"$output")
 	lost=$(json "$run_dir/summary.json" 'd["points"][0]["loss"]["lost"]')
 	[ "$lost" -gt 0 ]
 	/usr/bin/python3 -IS - "$run_dir" "$lost" <<-'PY'
@@ -249,7 +247,6 @@ small() {
 	ip -n "$B" link set card mtu 9000
 	run between
 	assert_measured
-	run_dir=$(tail -n 1 <<<"$output")
 	assert_eq "$(json "$run_dir/points/0000/point.json" '[d["granted"][side]["mode"] for side in ("source", "sink")]')" "['generic', 'generic']"
 	run between --set mode=native
 	echo "$output"

@@ -258,9 +258,10 @@ gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1:
 		date -s '-1 hour' >/dev/null
 		sleep 0.2
 	done
-	wait $pid || [ $? -eq 3 ]
-	cat "$T/out" "$T/err"
-	run_dir=$(tail -n 1 "$T/out")
+	status=0
+	wait $pid || status=$?
+	output=$(cat "$T/err" "$T/out")
+	assert_measured
 	"$KBLAT" verify "$run_dir"
 	assert_eq "$(/usr/bin/python3 - "$run_dir" <<-'PY'
 		import json, sys, numpy
@@ -313,7 +314,7 @@ disk_is() {
 	losetup -d "$loop"
 	assert_eq "$end" 1
 	grep -qE '^kblat: point 1 of 1: failed: .*: (input/output error|the file system is read-only)' "$T/err"
-	[ "$read_end" -eq 0 ] || [ "$read_end" -eq 3 ]
+	assert_eq "$read_end" 0
 	grep -qE '^!? +0 +(500|1000|1500)' "$T/summary"
 	[ -z "$(leftovers)" ]
 	[ -z "$(compgen -G '/dev/shm/kblat-*')" ]

@@ -17,9 +17,7 @@ setup_file() {
 # measure SPEC ARGUMENT…: measures; the run may be invalid because of the emulated CPUs.
 measure() {
 	run "$KBLAT" run "$1.yaml" --quiet --out "$T/runs" "${@:2}"
-	echo "$output"
-	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	run_dir=$(tail -n 1 <<<"$output")
+	assert_measured
 }
 
 # of POINT EXPRESSION: a value of the summary `d` of a point; least(metric) and error are in us.
