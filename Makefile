@@ -379,13 +379,14 @@ $(TRANSPORT_OBJECTS) $(BUILD)/harness/measure/kernels/kernel.o: $(BUILD)/feature
 $(BUILD)/harness/measure/kernels/kernel.o: ALL_CFLAGS += $(GONE)
 $(foreach a,$(ABSENT),$(eval $(BUILD)/harness/measure/transports/$(firstword $(subst :, ,$a)).o: ALL_CFLAGS += -DABSENT='"$(lastword $(subst :, ,$a))"'))
 
-# A test of what is left out is skipped: TEST:LIBRARY.
+# A test of what is left out is skipped: TEST, and LIBRARY:PACKAGE+… of the first that it misses.
 define absent_unit_rule
 $(BUILD)/unit/test_$1: $(BUILD)/features.mk
 	@mkdir -p $$(@D)
-	@printf '#!/bin/sh\necho 1..1; echo "ok 1 - $1 # SKIP this build is without $2"\n' >$$@ && chmod 755 $$@
+	@printf '#!/bin/sh\necho 1..1; echo "ok 1 - $1 # SKIP this build is without $(subst :,: install ,$(subst +, ,$2))"\n' >$$@ && chmod 755 $$@
 endef
-$(foreach a,$(ABSENT_UNITS),$(eval $(call absent_unit_rule,$(firstword $(subst :, ,$a)),$(lastword $(subst :, ,$a)))))
+$(foreach t,$(sort $(foreach a,$(ABSENT_UNITS),$(firstword $(subst :, ,$a)))),\
+  $(eval $(call absent_unit_rule,$t,$(patsubst $t:%,%,$(firstword $(filter $t:%,$(ABSENT_UNITS)))))))
 
 $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 	@mkdir -p $(@D)

@@ -222,6 +222,7 @@ while True:
 }
 
 @test "without tracing a point is measured with a warning, but not with explain: required" {
+	need_feature libtracefs
 	[ "$(id -u)" -eq 0 ] || skip "needs root, to be somebody else"
 	chmod 755 "$T"
 	need_others "$KBLAT"

@@ -75,14 +75,15 @@ for f in json.load(open("features.json"))["features"]: print(f["name"], f["built
 }
 
 @test "a point over a transport that was left out is not possible here, with the package to install; its settings are known" {
-	local transport checked=0
+	local transport checked=0 addresses=()
 	spec some <<-'YAML'
 		settings: {kernel: pingpong, messages: 100}
 	YAML
 	for transport in uring zeromq nanomsg ucx fabric xdp; do
 		! "$KBLAT" list transports | grep -q "^$transport: not in this build" && [ $transport != xdp ] && continue
 		[ $transport != xdp ] || "$KBLAT" --version | grep -q '^without libbpf' || continue
-		run "$KBLAT" run some.yaml --set transport=$transport --out runs
+		[ $transport != xdp ] || addresses=(--set source_address=127.0.0.1 --set sink_address=127.0.0.2)
+		run "$KBLAT" run some.yaml --set transport=$transport "${addresses[@]}" --out runs
 		echo "$output"
 		assert_eq "$status" 77
 		[[ $(tr -s ' \n' ' ' <<<"$output") == *"this build is without "*"; install "*", and build again"* ]]

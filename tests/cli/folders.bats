@@ -195,7 +195,7 @@ no_folder=" list doctor noise endpoint import reproduce trace "
 # Fixtures; PROGRAM is what studies start their endpoints with.
 one_run() { "$KBLAT" run s.yaml --out "$1" --no-state --quiet >/dev/null && "$KBLAT" report "$1"/s-* >/dev/null; }
 make_run() { one_run made && mv made/s-* run; }
-make_runs() { one_run runs && one_run other && mv other/s-* runs && "$KBLAT" report runs; }
+make_runs() { one_run runs && one_run other && mv other/s-* runs && { "$KBLAT" report runs || [ $? -eq 77 ]; }; }
 make_capture() { mkdir capture && printf '{"schema": 1, "keys": {"a": "b"}}' >capture/state.json; }
 make_spec() { mkdir spec && sed 's/^name.*/name: spec/' s.yaml >spec/spec.yaml; }
 make_specs() { mkdir -p specs/{one,two} && cp s.yaml specs/one/spec.yaml && sed 's/^name: s/name: two/' s.yaml >specs/two/spec.yaml; }

@@ -60,6 +60,7 @@ failed() {
 
 # bats test_tags=long
 @test "two commands take turns, as compare asks for, and index, history and report take their runs" {
+	need_feature SQLite
 	foreign --reps 6 --no-state --base "env ARM=base ./tool" -- env ARM=new ./tool
 	[ "$status" -eq 0 ]
 	[ "${#runs[@]}" -eq 12 ]

@@ -44,6 +44,15 @@ need_namespaces() {
 	unshare "$@" true 2>/dev/null || skip "this user may not: unshare $*"
 }
 
+# need_feature NAME…: skips the test if this build is without one of these libraries (common/features), with the packages to install.
+need_feature() {
+	local name without
+	for name in "$@"; do
+		without=$({ "$KBLAT" --version && { [ ! -x "${KBTUNE:-}" ] || "$KBTUNE" --version; }; } | grep -m 1 "^without $name:") && skip "this build is $without"
+	done
+	return 0
+}
+
 # spec NAME <<YAML: writes T/NAME.yaml, with a head.
 spec() {
 	{

@@ -5,6 +5,11 @@ load helper
 load boots_helper
 bats_require_minimum_version 1.5.0
 
+setup() {
+	kblat_setup
+	need_feature SQLite
+}
+
 # Three kernels: the second is as fast as the first, the third 8 % slower.
 builds() {
 	boots builds/old boots=6 runs=2 prefix=a kernel=6.1.0-47-amd64

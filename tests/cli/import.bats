@@ -304,6 +304,7 @@ arms_in() {
 }
 
 @test "index, history, report and claims take imported runs" {
+	need_feature SQLite
 	import sockperf "$IMPORTS/sockperf.log"
 	run "$KBLAT" report "$run_dir"
 	[ "$status" -eq 0 ]

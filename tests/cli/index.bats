@@ -8,6 +8,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	kblat_setup
+	need_feature SQLite
 	mkdir -p runs/old
 	cp -r "$ROOT/tests/runs/1.0.0/made/quickstart" "$ROOT/tests/runs/1.0.0/made/rate" runs/old
 	cp -r "$ROOT/tests/runs/1.0.0/made/scripted" runs

@@ -20,6 +20,7 @@ made() {
 
 # bats test_tags=long
 @test "every transport with addresses runs between two namespaces, and they are gone afterwards" {
+	need_feature ZeroMQ nanomsg
 	need_namespaces
 	spec n <<-'YAML'
 		settings: {kernel: pingpong, messages: 100, repetitions: 1, warmup: 10, check: yes, poll: event, size: [100, 60000], lost_after: 10s}

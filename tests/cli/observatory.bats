@@ -42,6 +42,7 @@ rows() {
 }
 
 @test "over UCX and libfabric each operation is what the library calls it, and its results are in the same files" {
+	need_feature UCX libfabric
 	config config.json config
 	"$KBLAT" run config.json --dry-run --json --set transport=ucx >p.json 2>said
 	assert_eq "$(json p.json 'len(d), sorted(set((p["params"]["kernel"], p["params"]["api"]) for p in d))')" \

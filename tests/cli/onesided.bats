@@ -88,6 +88,7 @@ refused() {
 
 # bats test_tags=long
 @test "one-sided operations of UCX and libfabric: what they bring and what they leave is right" {
+	need_feature UCX libfabric
 	spec o <<-'YAML'
 		settings: {messages: 300, repetitions: 2, warmup: 300}
 		matrix:
@@ -112,6 +113,7 @@ refused() {
 
 # bats test_tags=long
 @test "one-sided operations of UCX and libfabric in both directions: a side that has ended still serves the other" {
+	need_feature UCX libfabric
 	spec b <<-'YAML'
 		settings: {kernel: stream, both: yes, messages: 2000, repetitions: 3, warmup: 300, depth: 16, size: 300}
 		matrix:
@@ -127,6 +129,7 @@ refused() {
 
 # bats test_tags=long
 @test "a socket that is full for a moment keeps no side of UCX or libfabric from meeting the other, and no message" {
+	need_feature UCX libfabric
 	spec full <<-'YAML'
 		settings: {messages: 20, repetitions: 2, warmup: 10}
 		matrix:
@@ -141,6 +144,7 @@ refused() {
 }
 
 @test "one-sided operations over a library that cannot be are refused, each with what to use" {
+	need_feature UCX libfabric
 	spec r <<-'YAML'
 		settings: {kernel: stream, transport: ucx, size: 8B, depth: 8, api: put}
 	YAML

@@ -41,7 +41,7 @@ setup_file() {
 	for run in "$WHERE"/runs/*/; do
 		"${KBLAT:-$root/build/kblat}" report "$run" >/dev/null 2>&1 || [ $? -eq 77 ]
 	done
-	"${KBLAT:-$root/build/kblat}" report "$WHERE/runs" >/dev/null
+	"${KBLAT:-$root/build/kblat}" report "$WHERE/runs" >/dev/null || [ $? -eq 77 ] # the page of a folder needs SQLite
 }
 
 teardown_file() {

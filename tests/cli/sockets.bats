@@ -70,6 +70,7 @@ stages_of() {
 }
 
 @test "stages: a message has the kernel's stamps in their order, tcp and udp, asleep and not, and only if they are wanted" {
+	need_feature libbpf
 	spec s <<-'YAML'
 		settings: {kernel: oneway, messages: 200, burst: 1, pause: 1ms, repetitions: 2, warmup: 20, stages: yes, check: yes, poll: event, size: 100}
 		matrix:
@@ -98,6 +99,7 @@ stages_of() {
 }
 
 @test "stages: whoever may not load a filter has those of SO_TIMESTAMPING, and the point says why" {
+	need_feature libbpf
 	[ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || skip "needs root and setpriv"
 	spec u <<-'YAML'
 		settings: {kernel: oneway, messages: 50, burst: 1, pause: 1ms, repetitions: 1, warmup: 5, stages: yes, poll: event, transport: udp}
@@ -114,6 +116,7 @@ stages_of() {
 
 # bats test_tags=long
 @test "stages: the kernel's keys of 32 bits, and TCP's numbers, wrap after 4 GiB; the stamps are those of their messages all the same" {
+	need_feature libbpf
 	spec w <<-'YAML'
 		settings: {kernel: oneway, transport: tcp, messages: 4300, size: 1MiB, burst: 1, repetitions: 1, warmup: 0, stages: yes, poll: busy}
 	YAML
@@ -124,6 +127,7 @@ stages_of() {
 }
 
 @test "stages: what a queue of the source delays appears in that stage, and in no other" {
+	need_feature libbpf
 	need_namespace
 	local side i at=198.18.214
 	for side in source sink; do
@@ -178,6 +182,7 @@ stages_of() {
 
 # bats test_tags=long
 @test "experiments/cards: over a veth pair all points are measured; without one, those over sockets" {
+	need_feature libbpf
 	need_namespace
 	run "$ROOT/experiments/launch/netns" "$KBLAT" run "$ROOT/experiments/cards/size" --quick --no-state --out runs --set messages=200 --set repetitions=2
 	assert_measured

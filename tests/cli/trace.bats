@@ -8,6 +8,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	kblat_setup
+	need_feature libtracefs
 	make_traced
 	in_namespace=()
 }

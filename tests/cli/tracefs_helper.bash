@@ -19,6 +19,7 @@ own_instances() {
 }
 
 needs_tracefs() {
+	need_feature libtracefs
 	[ "$(id -u)" -eq 0 ] && in_tracefs true || skip "tracefs may not be used by this user"
 	[ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
 }

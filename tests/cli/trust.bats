@@ -297,6 +297,7 @@ passes_until() {
 }
 
 @test "no more users may read a report than the captures that it shows" {
+	need_feature SQLite
 	umask 022
 	scripted messages=100
 	chmod 644 "$run_dir"/state/*/*/state.json "$run_dir"/state/*/changes.json

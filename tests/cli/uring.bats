@@ -5,6 +5,7 @@ load helper
 
 setup() {
 	kblat_setup
+	need_feature liburing
 	spec probe <<-'YAML'
 		settings: {kernel: pingpong, transport: uring, over: tcp, poll: event, messages: 10, repetitions: 1, warmup: 0}
 	YAML

@@ -82,6 +82,7 @@ load helper
 }
 
 @test "explain: what delayed a wake-up was on its own CPU" {
+	need_feature libtracefs
 	[ "$(id -u)" -eq 0 ] || skip "needs root, to trace"
 	spec w <<-'YAML'
 		settings: {kernel: wakeup, messages: 500, repetitions: 1, warmup: 0, explain: yes, limit: 1ns}

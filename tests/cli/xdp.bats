@@ -8,6 +8,7 @@ many=${MANY_MESSAGES:-10000000}
 
 setup() {
 	kblat_setup
+	need_feature libbpf
 	[ "$(id -u)" -eq 0 ] || skip "needs root, to make network namespaces and attach programs"
 	A=kblat-test-$$-$BATS_TEST_NUMBER-a B=kblat-test-$$-$BATS_TEST_NUMBER-b
 	ip netns add "$A" 2>/dev/null && ip netns add "$B" || skip "network namespaces cannot be made on this machine"

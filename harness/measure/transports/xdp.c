@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/feature.h"
 #include "common/json.h"
 #include "common/monotonic.h"
 #include "common/or_abort.h"
@@ -158,7 +159,8 @@ static json_t *xdp_describe(const struct xdp *t)
 
 static int xdp_open_parts(struct xdp *t, const struct transport_config *config, struct err *e)
 {
-	int rc = token_draw(&t->token, e);
+	int rc =
+	    feature_is_built("libbpf") ? token_draw(&t->token, e) : feature_missing("libbpf", "the transport xdp", e);
 
 	if (!rc)
 		rc = xdp_keep_port(t, t->role == ROLE_SINK ? t->settings.sink_address : t->settings.source_address, e);
