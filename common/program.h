@@ -9,7 +9,13 @@
 
 #include "common/cli.h"
 #include "common/err.h"
-#include "common/library.h"
+
+/* A library that the program runs with, and its version at run time. */
+struct library {
+	const char *name;	      /* NULL ends a table */
+	const char *(*version)(void); /* NULL: `name` is a file ("libnuma.so.1"), whose full name has it */
+	const char *feature;	      /* it is left out of builds without that (common/feature.h); NULL: it is in all */
+};
 
 struct program_command {
 	const struct cli_command *cli; /* NULL ends a table */

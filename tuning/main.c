@@ -2,7 +2,6 @@
 #include <jansson.h>
 #include <yaml.h>
 
-#include "common/library.h"
 #include "common/program.h"
 #include "tuning/commands/tune_commands.h"
 

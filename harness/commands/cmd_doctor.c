@@ -5,7 +5,7 @@
 #include "common/json.h"
 #include "common/table_print.h"
 #include "common/text.h"
-#include "doctor/doctor.h"
+#include "doctor/check.h"
 #include "measure/run/channel.h"
 
 #define STOP_MS	      3000

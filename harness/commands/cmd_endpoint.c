@@ -5,7 +5,7 @@
 #include "commands/commands.h"
 #include "common/clean_stream.h"
 #include "common/err.h"
-#include "doctor/doctor.h"
+#include "doctor/check.h"
 #include "measure/endpoint/endpoint.h"
 
 const struct cli_command cmd_endpoint_cli = {

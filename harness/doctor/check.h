@@ -13,6 +13,8 @@
 #include "measure/instrument/clock.h"
 #include "measure/placement/placement.h"
 
+struct err;
+
 enum level { LEVEL_OK, LEVEL_WARN, LEVEL_BAD, LEVEL_COUNT };
 
 struct finding {
@@ -68,5 +70,19 @@ json_t *disturbances_between(const json_t *before, const json_t *after);
 /* The first few of them, "200 LOC, 3 24 virtio0-input"; "nothing that the kernel counts". Returns
  * `buf`. */
 char *disturbances_text(const json_t *grown, char *buf, size_t size);
+
+/* --- all checks --- */
+
+/*
+ * Can this machine measure? Runs all checks, one after the other. CPUs spin meanwhile; nothing is changed.
+ */
+
+/* Call `each` with the name of each check and its finding, which is valid only during the call. 0, or a negative errno
+ * and `e`. */
+int doctor_examine(void (*each)(const char *name, const struct finding *f, void *context), void *context,
+		   struct err *e);
+
+/* The same, with all findings in an array of finding_json(), which the caller owns. */
+int doctor_findings(json_t **findings, struct err *e);
 
 #endif

@@ -11,7 +11,6 @@
 #include "common/units.h"
 #include "files/rundir/flows.h"
 #include "files/rundir/rep.h"
-#include "judge/analysis/order.h"
 #include "judge/analysis/pattern.h"
 #include "judge/analysis/period.h"
 #include "judge/analysis/period_score.h"

@@ -17,7 +17,6 @@
 #include "measure/run/repetition.h"
 #include "measure/run/run.h"
 #include "measure/run/session.h"
-#include "measure/run/session_hosts.h"
 #include "measure/spec/spec.h"
 
 static const char spec_text[] = "kblat: 1\nname: fuzz\nsettings: {kernel: oneway, messages: 4, warmup: 2, repetitions: "

@@ -3,8 +3,8 @@
 
 #include "common/json.h"
 #include "common/npy.h"
-#include "judge/analysis/order.h"
 #include "judge/analysis/pattern.h"
+#include "judge/analysis/period_score.h"
 #include "measure/transports/scripted_script.h"
 #include "series_model.h"
 #include "summary_documents.h"

@@ -9,7 +9,6 @@
 #include "common/or_abort.h"
 #include "common/random.h"
 #include "common/sort.h"
-#include "judge/analysis/order.h"
 #include "judge/analysis/period_score.h"
 
 /* --- phases --- */

@@ -19,6 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Write the indices of values[] to order[], smallest value first; the sort is stable, and O(n). order[] and
+ * spare[] have room for `count` entries. */
+void order_of(const int64_t *values, size_t count, uint32_t *order, uint32_t *spare);
+
 #define PERIOD_MAX    2048
 #define PERIOD_PIECE  65536
 #define PERIOD_CYCLES 4 /* the minimum number of cycles of each period in a piece */

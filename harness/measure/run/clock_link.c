@@ -17,7 +17,7 @@
 #include "measure/kernels/exchange.h"
 #include "measure/run/channel.h"
 #include "measure/run/repetition.h"
-#include "measure/run/session_hosts.h"
+#include "measure/run/session.h"
 
 /* --- two clocks, compared by round trips --- */
 

@@ -15,7 +15,6 @@
 #include "measure/run/repetition.h"
 #include "measure/run/seal.h"
 #include "measure/run/session.h"
-#include "measure/run/session_hosts.h"
 
 /* --- adapters --- */
 

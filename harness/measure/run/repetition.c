@@ -13,7 +13,7 @@
 #include "common/monotonic.h"
 #include "common/npy.h"
 #include "common/trace_kinds.h"
-#include "measure/run/session_hosts.h"
+#include "measure/run/session.h"
 #include "measure/run/transfer.h"
 
 /* --- storing columns --- */

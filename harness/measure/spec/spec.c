@@ -11,7 +11,6 @@
 #include "common/or_abort.h"
 #include "common/yaml.h"
 #include "measure/spec/observatory_spec.h"
-#include "measure/spec/spec_axes.h"
 #include "measure/spec/spec_claims.h"
 #include "measure/spec/spec_points.h"
 
