@@ -271,10 +271,15 @@ static void make_room(const struct codec *c, void *of, size_t items)
 	*(size_t *)at_offset(of, c->length) = items;
 }
 
+static bool is_no_number(const struct codec *c, const json_t *value)
+{
+	return c->kind == CODEC_REAL && json_is_null(value);
+}
+
 static const char *decode_list(const struct codec *c, void *of, const json_t *value)
 {
 	const size_t items = json_array_size(value);
-	const char *why = NULL;
+	const char *why = NULL, *more = NULL;
 	json_t *one;
 	size_t i;
 
@@ -284,9 +289,10 @@ static const char *decode_list(const struct codec *c, void *of, const json_t *va
 		if (i == item_count(c, of))
 			break;
 		if (are_values(c->rows))
-			why = why ?: decode_value(c->rows, item_of(c, of, i), one, of);
+			more = decode_value(c->rows, item_of(c, of, i), is_no_number(c->rows, one) ? NULL : one, of);
 		else
 			decode_rows(c->rows, item_of(c, of, i), one, of);
+		why = why ?: more;
 	}
 	if (c->fixed && items != c->fixed)
 		return "does not have as many entries as it must";

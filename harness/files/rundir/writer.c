@@ -146,6 +146,21 @@ int rundir_update(struct rundir *r, struct err *e)
 	return rc;
 }
 
+int rundir_write_point(const struct rundir *r, const char *outcome, const char *why, struct err *e)
+{
+	const json_t *of = json_array_get(json_object_get(r->resolved, "points"), 0);
+	json_t *point = json_pack("{s:i, s:i, s:s, s:s, s:{}, s:{}}", "schema", 1, "id", 0, "outcome", outcome, "why",
+				  why, "granted", "placement");
+	char *folder = fs_path("%s/points/0000", r->path);
+	int rc = fs_mkdirs(folder, e)
+		     ?: rundir_write(r, "points/0000/point.json", point, e)
+		     ?: rundir_write(r, "points/0000/params.json", json_object_get(of, "params"), e);
+
+	json_decref(point);
+	free(folder);
+	return rc;
+}
+
 void rundir_log(struct rundir *r, const char *event, json_t *more)
 {
 	char utc[32];

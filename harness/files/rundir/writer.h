@@ -50,6 +50,9 @@ int rundir_update(struct rundir *r, struct err *e);
 /* Write any other document of its top level. */
 int rundir_write(const struct rundir *r, const char *name, const json_t *value, struct err *e);
 
+/* point.json and params.json of the only point of a run in which another program has measured. */
+int rundir_write_point(const struct rundir *r, const char *outcome, const char *why, struct err *e);
+
 /* One line of log.jsonl: {"time": UTC, "event": ..., more}. `more` is stolen, may be NULL. */
 void rundir_log(struct rundir *r, const char *event, json_t *more);
 

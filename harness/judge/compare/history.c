@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/codec.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
@@ -388,95 +389,76 @@ void history_add_page(struct history *h, const char *name, const char *link, con
 	};
 }
 
-void history_free(struct history *h)
-{
-	for (struct history_point *p = h->points; p < h->points + h->point_count; p++) {
-		for (size_t i = 0; i < p->build_count; i++) {
-			free(p->builds[i].kernel);
-			free(p->builds[i].boot);
-			free(p->builds[i].started_utc);
-		}
-		free(p->label);
-		free(p->metric);
-		free(p->builds);
-		free(p->changes);
-	}
-	for (struct history_step *s = h->steps; s < h->steps + h->step_count; s++) {
-		free(s->from);
-		free(s->to);
-		free(s->answer);
-		free(s->page);
-	}
-	for (struct history_page *p = h->pages; p < h->pages + h->page_count; p++) {
-		free(p->name);
-		free(p->link);
-		free(p->why);
-	}
-	free(h->pages);
-	free(h->steps);
-	free(h->points);
-	free(h->experiment);
-	free(h->answer);
-	*h = (struct history){.answer = NULL};
-}
-
 /* --- as JSON --- */
 
-static json_t *history_number(double value)
+static const struct codec build_rows[] = {
+    CODEC(history_build, kernel),
+    CODEC(history_build, boot),
+    CODEC(history_build, started_utc),
+    CODEC(history_build, runs),
+    CODEC(history_build, value),
+    CODEC(history_build, level),
+    {0},
+};
+
+/* The kernels before and after it. */
+static json_t *encode_kernels(const void *change, const void *point)
 {
-	return isfinite(value) ? json_real(value) : json_null();
+	const struct history_change *c = change;
+	const struct history_build *builds = ((const struct history_point *)point)->builds;
+
+	return json_pack("{s:s, s:s}", "before", builds[c->before].kernel, "after", builds[c->at].kernel);
 }
 
-static json_t *builds_json(const struct history_point *p)
-{
-	json_t *builds = json_array();
+static const struct codec change_rows[] = {
+    CODEC(history_change, at), CODEC_BY(NULL, encode_kernels, NULL),  CODEC(history_change, from),
+    CODEC(history_change, to), CODEC(history_change, effect_percent), {0},
+};
 
-	for (const struct history_build *b = p->builds; b < p->builds + p->build_count; b++)
-		json_array_append_new(builds,
-				      json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "kernel", b->kernel, "boot", b->boot,
-						"started_utc", b->started_utc, "runs", (json_int_t)b->runs, "value",
-						history_number(b->value), "level", history_number(b->level)));
-	return builds;
-}
+static const struct codec point_rows[] = {
+    CODEC(history_point, id),
+    CODEC(history_point, label),
+    CODEC(history_point, metric),
+    CODEC(history_point, unit),
+    CODEC(history_point, why),
+    CODEC_LISTED("builds", history_point, builds, build_count, build_rows),
+    CODEC_LISTED("changes", history_point, changes, change_count, change_rows),
+    {0},
+};
 
-static json_t *changes_json(const struct history_point *p)
-{
-	json_t *changes = json_array();
+static const struct codec step_rows[] = {
+    CODEC(history_step, from),
+    CODEC(history_step, to),
+    CODEC_AS("verdict", history_step, outcome, CODEC_WORDS(compare_outcomes)),
+    CODEC(history_step, answer),
+    CODEC(history_step, page),
+    {0},
+};
 
-	for (const struct history_change *c = p->changes; c < p->changes + p->change_count; c++)
-		json_array_append_new(changes, json_pack("{s:I, s:s, s:s, s:f, s:f, s:o}", "at", (json_int_t)c->at,
-							 "before", p->builds[c->before].kernel, "after",
-							 p->builds[c->at].kernel, "from", c->from, "to", c->to,
-							 "effect_percent", history_number(c->effect_percent)));
-	return changes;
-}
+static const struct codec page_rows[] = {
+    CODEC(history_page, name), CODEC(history_page, link), CODEC(history_page, why), {0}};
 
-static json_t *steps_json(const struct history *h)
-{
-	json_t *steps = json_array();
-
-	for (const struct history_step *s = h->steps; s < h->steps + h->step_count; s++)
-		json_array_append_new(steps,
-				      json_pack("{s:s, s:s, s:s, s:s, s:s}", "from", s->from, "to", s->to, "verdict",
-						compare_outcomes[s->outcome], "answer", s->answer, "page", s->page));
-	return steps;
-}
+static const struct codec history_rows[] = {
+    CODEC_SCHEMA,
+    CODEC(history, experiment),
+    CODEC_AS("unit", history, kind, .words = compare_unit_name),
+    CODEC(history, quantity),
+    CODEC(history, answer),
+    CODEC_LISTED("points", history, points, point_count, point_rows),
+    CODEC_LISTED("steps", history, steps, step_count, step_rows, .flags = CODEC_OPTIONAL),
+    CODEC_LISTED("pages", history, pages, page_count, page_rows, .flags = CODEC_UNWRITTEN),
+    {0},
+};
 
 json_t *history_json(const struct history *h)
 {
-	json_t *points = json_array();
+	return codec_encode(history_rows, h, NULL);
+}
 
-	for (const struct history_point *p = h->points; p < h->points + h->point_count; p++)
-		json_array_append_new(points, json_pack("{s:I, s:s, s:s, s:s, s:s, s:o, s:o}", "id", p->id, "label",
-							p->label, "metric", p->metric, "unit", p->unit, "why", p->why,
-							"builds", builds_json(p), "changes", changes_json(p)));
-	json_t *j =
-	    json_pack("{s:i, s:s, s:s, s:s, s:s, s:o}", "schema", 1, "experiment", h->experiment, "unit",
-		      compare_unit_name[h->kind], "quantity", h->quantity, "answer", h->answer, "points", points);
-
-	if (h->step_count)
-		json_object_set_new(j, "steps", steps_json(h));
-	return j;
+void history_free(struct history *h)
+{
+	codec_free(history_rows, h);
+	*h = (struct history){.answer = NULL};
 }
 
 /* --- for people --- */

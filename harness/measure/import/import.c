@@ -144,23 +144,6 @@ int import_take(struct import *i, const char *file, struct err *e)
 	return rc;
 }
 
-static int import_write_point(struct import *i, const char *outcome, const char *why, struct err *e)
-{
-	json_t *point = json_pack("{s:i, s:i, s:s, s:s, s:{}, s:{}}", "schema", 1, "id", 0, "outcome", outcome, "why",
-				  why, "granted", "placement");
-	const json_t *params = json_object_get(json_array_get(json_object_get(i->dir.resolved, "points"), 0), "params");
-	char *folder = fs_path("%s/points/0000", i->dir.path);
-	int rc = fs_mkdirs(folder, e);
-
-	if (!rc)
-		rc = rundir_write(&i->dir, "points/0000/point.json", point, e);
-	if (!rc)
-		rc = rundir_write(&i->dir, "points/0000/params.json", params, e);
-	json_decref(point);
-	free(folder);
-	return rc;
-}
-
 /* The documents of the run, now that the file has been read. */
 static int import_describe(struct import *i, const char *outcome, const char *why, struct err *e)
 {
@@ -179,7 +162,7 @@ static int import_describe(struct import *i, const char *outcome, const char *wh
 		i->dir.record = import_record(i, name, title);
 		i->dir.record.points = json_pack("{s:i, s:i}", outcome, 1, "total", 1);
 		rc = rundir_write(&i->dir, "resolved.json", i->dir.resolved, e)
-			 ?: import_write_point(i, outcome, why, e);
+			 ?: rundir_write_point(&i->dir, outcome, why, e);
 	}
 	free(title);
 	return rc;

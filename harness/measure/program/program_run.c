@@ -790,9 +790,7 @@ static void keep_program_state(struct program_run *p, const char *when)
 static int write_program_point(struct program_run *p, struct err *e)
 {
 	char *dir = layout_rep_dir(p->dir.path, 0, 0, ""), *untraced = layout_part_dir(p->dir.path, 0, "untraced", "");
-	json_t *point = json_pack("{s:i, s:i, s:s, s:s, s:{}, s:{}}", "schema", 1, "id", 0, "outcome", "completed",
-				  "why", "", "granted", "placement"),
-	       *params = describe_parameters(p), *counters;
+	json_t *counters;
 	const long written = write_requests(p, dir, is_measured, e);
 	char *path = fs_path("%s/counters.json", dir);
 	int rc = written < 0 ? (int)written : 0;
@@ -808,10 +806,7 @@ static int write_program_point(struct program_run *p, struct err *e)
 	if (!rc && p->request->explain != PROGRAM_EXPLAIN_NO)
 		rc = write_events(p, dir, e);
 	if (!rc)
-		rc = rundir_write(&p->dir, "points/0000/point.json", point, e)
-			 ?: rundir_write(&p->dir, "points/0000/params.json", params, e);
-	json_decref(point);
-	json_decref(params);
+		rc = rundir_write_point(&p->dir, "completed", "", e);
 	json_decref(counters);
 	free(path);
 	free(dir);
