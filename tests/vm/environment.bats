@@ -3,6 +3,7 @@
 #
 #   tests/vm/guest --no-rdma --env KBLAT=$PWD/build/kblat --env KBTUNE=$PWD/build/kbtune -- bats tests/vm/environment.bats
 
+load ../cli/helper
 load host
 
 setup() {
@@ -17,10 +18,6 @@ setup() {
 		  - environment: [none, thesis]
 		    size: [32B, 64B]
 	YAML
-}
-
-json() {
-	/usr/bin/python3 -IS -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
 }
 
 # with_recorded_state COMMAND…: kbtune changes this machine, but runs capture the state of a small recorded one, because each run captures it twice.
