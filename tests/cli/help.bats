@@ -40,8 +40,8 @@ flags_of_page() {
 			assert_eq "$(sed -n "s/^$c \(--[a-z-]*\) .*/\1/p" "$PAGES/$name.bash" | sort)" "$(flags_of_help "$program" "$c")"
 			grep -qF "\fB$name\-${c//-/\\-}\fR(1)" "$PAGES/$name.1"
 		done
-		# and nothing else
-		assert_eq "$(find "$PAGES" -name "$name-*.1" | wc -l)" "$(subcommands "$program" | wc -l)"
+		# and nothing else, but for a program of its own
+		assert_eq "$(find "$PAGES" -name "$name-*.1" ! -name kblat-guest.1 | wc -l)" "$(subcommands "$program" | wc -l)"
 	done
 }
 
