@@ -319,6 +319,47 @@ static void loss_where_it_is_said_to_happen(struct facts *f)
 	f->traits = &traits;
 }
 
+/* Of a transport that the judge does not know, which states what its counters mean. */
+static void stated(struct facts *f, json_t *checks)
+{
+	static struct layout_traits traits;
+
+	json_decref((json_t *)traits.checks);
+	traits = (struct layout_traits){.reliable = true, .device = true, .block = 1, .checks = checks};
+	f->traits = &traits;
+	set_device(f, 1, "before", json_pack("{s:i}", "pigeons_lost", 2));
+	set_device(f, 1, "after", json_pack("{s:i, s:i}", "pigeons_lost", 6, "rnr_naks", 9));
+}
+
+static void stated_reason(struct facts *f)
+{
+	stated(f, json_pack("[{s:s, s:s, s:b}]", "counter", "pigeons_lost", "text",
+			    "{n} pigeons {lost} in {reps} of {all} flights{where}: 100 %s", "invalidates", 1));
+}
+
+static void stated_warning(struct facts *f)
+{
+	stated(f, json_pack("[{s:s, s:s}, {s:s, s:s, s:s, s:s}]", "counter", "pigeons_lost", "text", "{n} pigeons lost",
+			    "counter", "doves_sent", "least", "pigeons", "text", "{n} doves of {of}"));
+}
+
+static void stated_least(struct facts *f)
+{
+	stated(f, json_pack("[{s:s, s:s, s:s, s:s}]", "counter", "doves", "instead", "pigeons_lost", "least", "posted",
+			    "text", "only {n} of {of} flew{where}"));
+}
+
+static void stated_unknown(struct facts *f)
+{
+	stated(f, json_pack("[{s:s, s:s, s:s}]", "counter", "eagles", "text", "eagles", "unknown",
+			    "nobody counts eagles{where}"));
+}
+
+static void stated_nothing(struct facts *f)
+{
+	stated(f, json_array());
+}
+
 static void another_way(struct facts *f)
 {
 	set_device(f, 1, "after", json_pack("{s:i}", "port_xmit_packets", 5012));
@@ -807,6 +848,13 @@ static const struct row {
      "bypass is expected, but whether the kernel carried messages is not known: its interface has no counters (source, "
      "3 of 3 repetitions)",
      NULL},
+    {"a check that the transport states", stated_reason,
+     "4 pigeons {lost} in 1 of 3 flights (source, 1 of 3 repetitions): 100 %s", NULL},
+    {"one that only warns, beside one without its counter", stated_warning, NULL, "4 pigeons lost"},
+    {"a counter that must rise as far as another", stated_least, NULL,
+     "only 4 of 1000 flew (source, 1 of 3 repetitions)"},
+    {"a counter that is not there", stated_unknown, NULL, "nobody counts eagles (source, 3 of 3 repetitions)"},
+    {"a transport that states nothing", stated_nothing, NULL, NULL},
     {"one CPU", shared_cpu, NULL, "source and sink share a CPU"},
     {"one core", shared_core, NULL, "source and sink share a core: they are SMT siblings"},
     {"frequency scaling", scaling, NULL, "the frequency of CPU 1 may change: its governor is 'powersave' (source)"},

@@ -154,6 +154,7 @@ static struct layout_traits read_traits(const json_t *point, const struct layout
 	    .passive = json_is_true(json_object_get(own, "passive")),
 	    .alone = json_is_true(json_object_get(own, "alone")),
 	    .block = json_integer_value(json_object_get(own, "block")),
+	    .checks = json_is_array(json_object_get(own, "checks")) ? json_object_get(own, "checks") : NULL,
 	    .rules = read_rules(json_object_get(own, "rules")),
 	};
 }

@@ -56,12 +56,13 @@ struct layout_rules {
 
 /* The properties of a flow's transport that matter for the rules of validity. */
 struct layout_traits {
-	bool reliable;	  /* a lost message is an error */
-	bool own_clock;	  /* the tick counter has no part in its numbers */
-	bool device;	  /* whose counters must show the traffic */
-	bool passive;	  /* nobody at the sink receives anything */
-	bool alone;	  /* nor is anything sent: only the source does something */
-	json_int_t block; /* messages that share an entry of each column; at least 1 */
+	bool reliable;	      /* a lost message is an error */
+	bool own_clock;	      /* the tick counter has no part in its numbers */
+	bool device;	      /* whose counters must show the traffic */
+	bool passive;	      /* nobody at the sink receives anything */
+	bool alone;	      /* nor is anything sent: only the source does something */
+	json_int_t block;     /* messages that share an entry of each column; at least 1 */
+	const json_t *checks; /* array of rows (files/rundir/checks.h), borrowed; NULL: a run of 1.0.0 */
 	struct layout_rules rules;
 };
 

@@ -10,9 +10,11 @@
 #include "common/cpulist.h"
 #include "common/json.h"
 #include "common/text.h"
+#include "files/rundir/checks.h"
 
 #define TEXT_MAX 400
 #define AT_MAX	 96
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 enum side { SOURCE, SINK, SIDES };
 static const char *const side_names[SIDES] = {"source", "sink"};
@@ -30,11 +32,6 @@ __attribute__((format(printf, 2, 3))) static void validity_say(json_t *list, con
 }
 
 /* --- what rules apply to --- */
-
-static bool in_every_point(const struct layout_rules *r)
-{
-	return !r->traced;
-}
 
 /* Of another program's requests: what happens to its threads is what is measured. */
 static bool is_traced(const struct layout_rules *r)
@@ -76,135 +73,108 @@ static bool is_touched(const struct layout_rules *r)
 /* --- counters --- */
 
 struct rule {
-	const char *counters[2]; /* added up */
-	bool invalidates;	 /* otherwise it warns */
-	bool is_flag;		 /* the rule applies if it is 0 */
-	bool (*applies)(const struct layout_rules *r);
-	const char *one, *many; /* text after the number; for a flag: the whole text */
-	bool is_newer;		/* earlier versions did not count it, so the rule ignores their runs */
+	const char *counters[2];		       /* added up */
+	bool invalidates;			       /* otherwise it warns */
+	bool is_flag;				       /* the rule applies if it is 0 */
+	bool (*applies)(const struct layout_rules *r); /* NULL: to all points but those of another program's requests */
+	const char *one, *many;			       /* text after the number; for a flag: the whole text */
+	bool is_newer; /* earlier versions did not count it, so the rule ignores their runs */
 };
 
 static const struct rule rules[] = {
-    {{"page_faults_minor", "page_faults_major"},
-     true,
-     false,
-     is_touched,
-     "page fault inside the measured interval",
-     "page faults inside the measured interval"},
-    {{"page_faults_minor", "page_faults_major"},
-     false,
-     false,
-     is_untouched,
-     "page fault inside the measured interval, as intended by `touch: no`",
-     "page faults inside the measured interval, as intended by `touch: no`"},
-    {{"overflows"},
-     true,
-     false,
-     in_every_point,
-     "message whose number is outside the recorder's range",
-     "messages whose numbers are outside the recorder's range"},
-    {{"bad_completions"},
-     true,
-     false,
-     in_every_point,
-     "bad completion inside the measured interval",
-     "bad completions inside the measured interval"},
-    {{"bad_payloads"},
-     true,
-     false,
-     in_every_point,
-     "payload that differs from what was sent",
-     "payloads that differ from what was sent"},
-    {{"bad_memory"},
-     true,
-     false,
-     in_every_point,
-     "memory location with wrong contents after the operations",
-     "memory locations with wrong contents after the operations",
-     true},
-    {{"overwritten_stamps"},
-     true,
-     false,
-     is_restamped,
-     "message whose t_send is later than its t_recv: the stamp was overwritten before it was read",
-     "messages whose t_send is later than their t_recv: the stamps were overwritten before they were read",
-     true},
-    {{"duplicates"},
-     true,
-     false,
-     in_every_point,
-     "message received more than once",
-     "messages received more than once"},
-    {{"cpu_lost"},
-     true,
-     false,
-     in_every_point,
-     "measuring thread lost its CPU: that went offline, or another program moved the thread",
-     "measuring threads lost their CPU: that went offline, or another program moved them",
-     true},
-    {{"migrations"},
-     false,
-     false,
-     is_polling,
-     "migration of the polling thread to another CPU",
-     "migrations of the polling thread to another CPU"},
-    {{"switches_involuntary"},
-     false,
-     false,
-     keeps_its_cpu,
-     "involuntary context switch of the polling thread",
-     "involuntary context switches of the polling thread"},
-    {{"device_clock_lost"},
-     false,
-     false,
-     in_every_point,
-     "repetition without the device's stamps: its clock could not be read, stood still, or may have wrapped around",
-     "repetitions without the device's stamps: its clock could not be read, stood still, or may have wrapped around",
-     true},
-    {{"store_waits"}, false, false, is_stored, "sample had to wait for the file", "samples had to wait for the file"},
-    {{"stamps_lost"},
-     true,
-     false,
-     is_traced,
-     "stamp for which there was no room: the program writes them faster than they are read",
-     "stamps for which there was no room: the program writes them faster than they are read",
-     true},
-    {{"threads_lost"},
-     true,
-     false,
-     is_traced,
-     "thread too many: its stamps are missing",
-     "threads too many: their stamps are missing",
-     true},
-    {{"places_missing"},
-     true,
-     false,
-     is_traced,
-     "place of the function without a probe: requests are missing",
-     "places of the function without a probe: requests are missing",
-     true},
-    {{"requests_open"},
-     false,
-     false,
-     is_traced,
-     "request began and did not end",
-     "requests began and did not end",
-     true},
-    {{"requests_strange"},
-     false,
-     false,
-     is_traced,
-     "request ended that had not begun",
-     "requests ended that had not begun",
-     true},
-    {{"program_failures"},
-     false,
-     false,
-     is_traced,
-     "program ended with an error",
-     "programs ended with an error",
-     true},
-    {{"locked"}, false, true, in_every_point, NULL, "the memory is not locked; raise the limit (ulimit -l)"},
+    {.counters = {"page_faults_minor", "page_faults_major"},
+     .invalidates = true,
+     .applies = is_touched,
+     .one = "page fault inside the measured interval",
+     .many = "page faults inside the measured interval"},
+    {.counters = {"page_faults_minor", "page_faults_major"},
+     .applies = is_untouched,
+     .one = "page fault inside the measured interval, as intended by `touch: no`",
+     .many = "page faults inside the measured interval, as intended by `touch: no`"},
+    {.counters = {"overflows"},
+     .invalidates = true,
+     .one = "message whose number is outside the recorder's range",
+     .many = "messages whose numbers are outside the recorder's range"},
+    {.counters = {"bad_completions"},
+     .invalidates = true,
+     .one = "bad completion inside the measured interval",
+     .many = "bad completions inside the measured interval"},
+    {.counters = {"bad_payloads"},
+     .invalidates = true,
+     .one = "payload that differs from what was sent",
+     .many = "payloads that differ from what was sent"},
+    {.counters = {"bad_memory"},
+     .invalidates = true,
+     .is_newer = true,
+     .one = "memory location with wrong contents after the operations",
+     .many = "memory locations with wrong contents after the operations"},
+    {.counters = {"overwritten_stamps"},
+     .invalidates = true,
+     .is_newer = true,
+     .applies = is_restamped,
+     .one = "message whose t_send is later than its t_recv: the stamp was overwritten before it was read",
+     .many = "messages whose t_send is later than their t_recv: the stamps were overwritten before they were read"},
+    {.counters = {"duplicates"},
+     .invalidates = true,
+     .one = "message received more than once",
+     .many = "messages received more than once"},
+    {.counters = {"cpu_lost"},
+     .invalidates = true,
+     .is_newer = true,
+     .one = "measuring thread lost its CPU: that went offline, or another program moved the thread",
+     .many = "measuring threads lost their CPU: that went offline, or another program moved them"},
+    {.counters = {"migrations"},
+     .applies = is_polling,
+     .one = "migration of the polling thread to another CPU",
+     .many = "migrations of the polling thread to another CPU"},
+    {.counters = {"switches_involuntary"},
+     .applies = keeps_its_cpu,
+     .one = "involuntary context switch of the polling thread",
+     .many = "involuntary context switches of the polling thread"},
+    {.counters = {"device_clock_lost"},
+     .is_newer = true,
+     .one =
+	 "repetition without the device's stamps: its clock could not be read, stood still, or may have wrapped around",
+     .many = "repetitions without the device's stamps: its clock could not be read, stood still, or may have wrapped "
+	     "around"},
+    {.counters = {"store_waits"},
+     .applies = is_stored,
+     .one = "sample had to wait for the file",
+     .many = "samples had to wait for the file"},
+    {.counters = {"stamps_lost"},
+     .invalidates = true,
+     .is_newer = true,
+     .applies = is_traced,
+     .one = "stamp for which there was no room: the program writes them faster than they are read",
+     .many = "stamps for which there was no room: the program writes them faster than they are read"},
+    {.counters = {"threads_lost"},
+     .invalidates = true,
+     .is_newer = true,
+     .applies = is_traced,
+     .one = "thread too many: its stamps are missing",
+     .many = "threads too many: their stamps are missing"},
+    {.counters = {"places_missing"},
+     .invalidates = true,
+     .is_newer = true,
+     .applies = is_traced,
+     .one = "place of the function without a probe: requests are missing",
+     .many = "places of the function without a probe: requests are missing"},
+    {.counters = {"requests_open"},
+     .is_newer = true,
+     .applies = is_traced,
+     .one = "request began and did not end",
+     .many = "requests began and did not end"},
+    {.counters = {"requests_strange"},
+     .is_newer = true,
+     .applies = is_traced,
+     .one = "request ended that had not begun",
+     .many = "requests ended that had not begun"},
+    {.counters = {"program_failures"},
+     .is_newer = true,
+     .applies = is_traced,
+     .one = "program ended with an error",
+     .many = "programs ended with an error"},
+    {.counters = {"locked"}, .is_flag = true, .many = "the memory is not locked; raise the limit (ulimit -l)"},
 };
 
 /* A side's counter over all repetitions. */
@@ -297,9 +267,10 @@ static void judge_counters(const struct validity_facts *f, struct validity *out)
 	}
 	if (!json_array_size(f->counters))
 		validity_say(out->reasons, "its repetitions have no counters");
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+	for (size_t i = 0; i < COUNT(rules); i++)
 		for (enum side side = SOURCE; side < SIDES; side++)
-			if (json_array_size(f->counters) && rules[i].applies(&f->traits.rules))
+			if (json_array_size(f->counters) &&
+			    (rules[i].applies ? rules[i].applies(&f->traits.rules) : !f->traits.rules.traced))
 				judge_counter(f, &rules[i], side, out);
 }
 
@@ -365,26 +336,7 @@ static void judge_pacing(const struct validity_facts *f, struct validity *out)
 			     unsent, steps, 100.0 * (double)unsent / (double)steps);
 }
 
-/* --- the device's own counters --- */
-
-/* Packets that left the device during a repetition, or -1 if there is no counter. A message is at
- * least one packet. */
-static json_int_t packets_sent(const json_t *counters)
-{
-	static const char *const keys[] = {"port_xmit_packets", "sent_pkts"};
-	const json_t *device = json_object_get(json_object_get(counters, "device"), "source");
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		json_int_t before = get_count(json_object_get(device, "before"), keys[i]);
-		json_int_t after = get_count(json_object_get(device, "after"), keys[i]);
-
-		/* Counters of old devices have 32 bits and stay at their maximum (InfiniBand
-		 * Architecture 1, 16.1.3.5), which is not informative. */
-		if (before >= 0 && after >= before && after != UINT32_MAX)
-			return after - before;
-	}
-	return -1;
-}
+/* --- what carried the messages --- */
 
 /* A lane is "TRANSPORT/DEVICE", or "PROVIDER;LAYER/DEVICE". Either that or its beginning may be expected
  * (strchr() also finds the end). */
@@ -463,14 +415,14 @@ static const struct lane_rule {
 	bool is_none;		   /* the counter must not move */
 	const char *text;
 } lane_rules[] = {
-    {"none", "socket_bytes", true, "the process's sockets moved %" JSON_INTEGER_FORMAT " bytes"},
-    {"interface", ".bytes", false, "it moved only %" JSON_INTEGER_FORMAT " bytes"},
-    {"port", ".packets", false, "it sent only %" JSON_INTEGER_FORMAT " packets"},
+    {"none", "socket_bytes", .is_none = true, .text = "the process's sockets moved %" JSON_INTEGER_FORMAT " bytes"},
+    {"interface", ".bytes", .text = "it moved only %" JSON_INTEGER_FORMAT " bytes"},
+    {"port", ".packets", .text = "it sent only %" JSON_INTEGER_FORMAT " packets"},
 };
 
 static const struct lane_rule *lane_rule_of(const json_t *witness)
 {
-	for (size_t i = 0; i < sizeof(lane_rules) / sizeof(lane_rules[0]); i++)
+	for (size_t i = 0; i < COUNT(lane_rules); i++)
 		if (!strcmp(json_text(witness, "kind"), lane_rules[i].kind))
 			return &lane_rules[i];
 	return NULL;
@@ -566,37 +518,6 @@ static void judge_witness(const struct validity_facts *f, struct validity *out)
 	}
 }
 
-static void judge_way(const struct validity_facts *f, struct validity *out)
-{
-	size_t all = json_array_size(f->counters), unknown = 0, bad = 0;
-	json_int_t packets = 0, messages = 0;
-	char at[AT_MAX];
-
-	if (!f->traits.device)
-		return;
-	for (size_t i = 0; i < all; i++) {
-		const json_t *counters = json_array_get(f->counters, i);
-		json_int_t sent = packets_sent(counters), wanted = posted(counters);
-
-		unknown += sent < 0;
-		if (sent < 0 || sent >= wanted)
-			continue;
-		bad++;
-		packets = add_saturating(packets, sent);
-		messages = add_saturating(messages, wanted);
-	}
-	if (bad)
-		validity_say(out->reasons,
-			     "the messages took another path: the device sent %" JSON_INTEGER_FORMAT
-			     " packets for %" JSON_INTEGER_FORMAT " messages%s",
-			     packets, messages, where(at, sizeof(at), SOURCE, bad, all));
-	if (unknown)
-		validity_say(
-		    out->warnings,
-		    "it was not checked whether the messages went through the device: it does not count sent packets%s",
-		    where(at, sizeof(at), SOURCE, unknown, all));
-}
-
 /* Does the kernel's interface count what a library should take past it? It also counts what others send. */
 #define KERNEL_SHARE 0.1 /* of the messages' bytes; less is put down to others */
 
@@ -617,19 +538,10 @@ static const char *libraries_text(const json_t *bypass, char *buf, size_t size)
 /* What the kernel sent and received during a repetition; -1: not counted. */
 static json_int_t kernel_bytes(const json_t *counters, enum side side)
 {
-	const json_t *device = json_object_get(json_object_get(counters, "device"), side_names[side]);
-	const json_t *before = json_object_get(device, "before"), *after = json_object_get(device, "after");
-	static const char *const keys[] = {"kernel_tx_bytes", "kernel_rx_bytes"};
-	json_int_t sum = 0;
+	const json_int_t sent = counter_rise(counters, side, "kernel_tx_bytes", NULL);
+	const json_int_t received = counter_rise(counters, side, "kernel_rx_bytes", NULL);
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		const json_int_t from = get_count(before, keys[i]), to = get_count(after, keys[i]);
-
-		if (from < 0 || to < from)
-			return -1;
-		sum = add_saturating(sum, to - from);
-	}
-	return sum;
+	return sent < 0 || received < 0 ? -1 : add_saturating(sent, received);
 }
 
 static void judge_bypass_of(const struct validity_facts *f, const json_t *bypass, enum side side, struct validity *out)
@@ -677,78 +589,102 @@ static void judge_bypass(const struct validity_facts *f, struct validity *out)
 	}
 }
 
-/* The increase of a device counter during a repetition; if both sides use the same device, both see
- * the same increase. */
-static json_int_t moved_by(const json_t *counters, const char *name)
+/* --- the checks that the transport states --- */
+
+struct account {
+	json_int_t rise, wanted; /* of the repetitions in which the check found something */
+	size_t bad, unknown;
+};
+
+/* Counters of old devices have 32 bits and stay at their maximum (InfiniBand Architecture 1, 16.1.3.5), which is not
+ * informative. */
+static bool is_stuck(const json_t *counters, const char *name)
 {
-	json_int_t most = 0;
+	const json_t *device = json_object_get(json_object_get(counters, "device"), side_names[SOURCE]);
 
-	for (enum side side = SOURCE; side < SIDES; side++) {
-		const json_t *device = json_object_get(json_object_get(counters, "device"), side_names[side]);
-		json_int_t before = get_count(json_object_get(device, "before"), name);
-		json_int_t after = get_count(json_object_get(device, "after"), name);
+	return get_count(json_object_get(device, "after"), name) == UINT32_MAX;
+}
 
-		if (before >= 0 && after - before > most)
-			most = after - before;
+/* How far the check's counter rose in a repetition; -1: that is not known. If both sides use the same device, both see
+ * the same increase. */
+static json_int_t check_rise(const struct counter_check *c, const json_t *counters)
+{
+	const char *const names[] = {c->counter, c->instead};
+	json_int_t most = -1;
+
+	for (size_t i = 0; c->least && i < 2 && names[i] && most < 0; i++)
+		most = is_stuck(counters, names[i]) ? -1 : counter_rise(counters, SOURCE, names[i], NULL);
+	for (enum side side = SOURCE; !c->least && side < SIDES; side++) {
+		const json_int_t rise = counter_rise(counters, side, c->counter, NULL);
+
+		most = rise > most ? rise : most;
 	}
 	return most;
 }
 
-/* The sum over all repetitions, and the number of repetitions in which it increased. */
-static json_int_t sum_moved(const struct validity_facts *f, const char *name, size_t *reps)
+/* `text` of a check, with numbers in place of its words. */
+static void say_check(json_t *list, const char *text, const struct account *a, size_t reps, size_t all)
 {
-	json_int_t sum = 0;
+	static const char *const words[] = {"{n}", "{of}", "{reps}", "{all}", "{where}"};
+	char values[COUNT(words)][AT_MAX], said[TEXT_MAX + AT_MAX] = "";
+	size_t n = 0, i;
 
-	*reps = 0;
-	for (size_t i = 0; i < json_array_size(f->counters); i++) {
-		json_int_t moved = moved_by(json_array_get(f->counters, i), name);
+	snprintf(values[0], AT_MAX, "%" JSON_INTEGER_FORMAT, a->rise);
+	snprintf(values[1], AT_MAX, "%" JSON_INTEGER_FORMAT, a->wanted);
+	snprintf(values[2], AT_MAX, "%zu", reps);
+	snprintf(values[3], AT_MAX, "%zu", all);
+	where(values[4], AT_MAX, SOURCE, reps, all);
+	while (*text && n + AT_MAX < sizeof(said)) {
+		for (i = 0; i < COUNT(words) && strncmp(text, words[i], strlen(words[i])) != 0; i++)
+			;
+		const char *from = i < COUNT(words) ? values[i] : text;
+		const size_t length = i < COUNT(words) ? strlen(from) : 1;
 
-		*reps += moved > 0;
-		sum = add_saturating(sum, moved);
+		memcpy(said + n, from, length);
+		n += length;
+		text += i < COUNT(words) ? strlen(words[i]) : 1;
 	}
-	return sum;
+	validity_say(list, "%s", said);
 }
 
-static void judge_readiness(const struct validity_facts *f, struct validity *out)
+static void judge_check(const struct validity_facts *f, const struct counter_check *c, struct validity *out)
 {
 	const size_t all = json_array_size(f->counters);
-	size_t naks_in, empty_in;
-	const json_int_t naks = sum_moved(f, "rnr_naks", &naks_in);
-	char at[AT_MAX];
+	struct account a = {0};
 
-	if (naks)
-		validity_say(out->warnings,
-			     "the device was told %" JSON_INTEGER_FORMAT
-			     " times that the receiver was not ready (RNR NAK), and waited before it sent again%s; "
-			     "a larger recv_depth or a faster receiver helps",
-			     naks, where(at, sizeof(at), SOURCE, naks_in, all));
-	/* The device reports it once per repetition. */
-	if (sum_moved(f, "srq_ran_empty", &empty_in))
-		validity_say(out->warnings, "a shared receive queue ran empty in %zu of %zu repetitions", empty_in,
-			     all);
+	for (size_t i = 0; i < all; i++) {
+		const json_t *counters = json_array_get(f->counters, i);
+		const json_int_t rise = check_rise(c, counters);
+		const json_int_t wanted =
+		    c->least ? get_count(json_object_get(counters, side_names[SOURCE]), c->least) : 0;
+
+		a.unknown += rise < 0;
+		if (rise < 0 || (c->least ? rise >= wanted : !rise))
+			continue;
+		a.bad++;
+		a.rise = add_saturating(a.rise, rise);
+		a.wanted = add_saturating(a.wanted, wanted);
+	}
+	if (a.bad)
+		say_check(c->invalidates ? out->reasons : out->warnings, c->text, &a, a.bad, all);
+	if (a.unknown && c->unknown)
+		say_check(out->warnings, c->unknown, &a, a.unknown, all);
 }
 
-/* Transports that let any program connect count the connections that end; those that any program may send to count the
- * messages that are not the peer's. */
-static void judge_strangers(const struct validity_facts *f, struct validity *out)
+static void judge_checks(const struct validity_facts *f, struct validity *out)
 {
-	size_t ended_in, sent_in;
-	const json_int_t ended = sum_moved(f, "ended_connections", &ended_in);
-	const json_int_t sent = sum_moved(f, "stranger_messages", &sent_in);
+	static const struct counter_check of_1_0[] = CHECKS_OF_1_0;
+	const json_t *row;
+	size_t i;
 
-	if (sent)
-		validity_say(out->warnings,
-			     "%" JSON_INTEGER_FORMAT
-			     " messages of another program came while messages were measured, in %zu of %zu "
-			     "repetitions, and were dropped",
-			     sent, sent_in, json_array_size(f->counters));
+	for (i = 0; !f->traits.checks && i < COUNT(of_1_0); i++)
+		if (f->traits.device || !of_1_0[i].least)
+			judge_check(f, &of_1_0[i], out);
+	json_array_foreach (f->traits.checks, i, row) {
+		const struct counter_check c = check_read(row);
 
-	if (ended)
-		validity_say(out->warnings,
-			     "%" JSON_INTEGER_FORMAT
-			     " connections ended while messages were measured, in %zu of %zu repetitions: another "
-			     "program was connected, or sent more bytes than a message has",
-			     ended, ended_in, json_array_size(f->counters));
+		judge_check(f, &c, out);
+	}
 }
 
 /* --- the clock --- */
@@ -929,12 +865,12 @@ static void judge_placement(const struct validity_facts *f, struct validity *out
 void validity_judge(const struct validity_facts *facts, struct validity *out)
 {
 	static void (*const judges[])(const struct validity_facts *, struct validity *) = {
-	    judge_counters, judge_loss,	  judge_pacing,	   judge_way,	    judge_lane,	 judge_witness,
-	    judge_versions, judge_bypass, judge_readiness, judge_strangers, judge_clock, judge_placement,
+	    judge_counters, judge_loss,	  judge_pacing, judge_lane,  judge_witness,
+	    judge_versions, judge_bypass, judge_checks, judge_clock, judge_placement,
 	};
 
 	out->reasons = json_array();
 	out->warnings = json_array();
-	for (size_t i = 0; i < sizeof(judges) / sizeof(judges[0]); i++)
+	for (size_t i = 0; i < COUNT(judges); i++)
 		judges[i](facts, out);
 }

@@ -245,12 +245,12 @@ static json_t *rules_json(const struct flow *f)
 
 static json_t *traits_json(const struct flow *f)
 {
-	return json_pack("{s:b, s:b, s:b, s:o*, s:o*, s:o*, s:o*, s:o}", "reliable", f->traits.is_reliable, "own_clock",
-			 f->transport->has_own_clock, "device", f->transport->has_device && !f->config.is_idle, "wire",
-			 wire_json(f), "passive", f->config.is_passive ? json_true() : NULL, "alone",
-			 f->config.is_idle ? json_true() : NULL, "block",
-			 f->config.schedule.block > 1 ? json_integer(f->config.schedule.block) : NULL, "rules",
-			 rules_json(f));
+	return json_pack("{s:b, s:b, s:b, s:o*, s:o*, s:o*, s:o*, s:o, s:o}", "reliable", f->traits.is_reliable,
+			 "own_clock", f->transport->has_own_clock, "device",
+			 f->transport->has_device && !f->config.is_idle, "wire", wire_json(f), "passive",
+			 f->config.is_passive ? json_true() : NULL, "alone", f->config.is_idle ? json_true() : NULL,
+			 "block", f->config.schedule.block > 1 ? json_integer(f->config.schedule.block) : NULL,
+			 "checks", checks_json(f->transport->checks, !f->config.is_idle), "rules", rules_json(f));
 }
 
 json_t *point_json(const struct point *p)

@@ -1105,6 +1105,8 @@ static void fabric_traits(const void *settings, struct transport_traits *out)
 		window_traits(window_uses[s->api], out);
 }
 
+static const struct counter_check fabric_checks[] = {CHECK_STRANGERS, {.counter = NULL}};
+
 const struct transport_ops fabric_transport = {
     .name = "fabric",
     .summary = "libfabric: messages or tagged messages, writes, reads and atomics over any of its providers",
@@ -1114,6 +1116,7 @@ const struct transport_ops fabric_transport = {
     .typical = {.post_ns = 1000, .latency_ns = 6000, .sleeping_ns = 40000},
     .completes_in_post = true,
     .shares_files = true,
+    .checks = fabric_checks,
     .check = fabric_check,
     .traits = fabric_traits,
     .open = fabric_open,

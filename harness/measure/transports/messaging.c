@@ -26,6 +26,8 @@
 const char *const messaging_patterns[] = {[MESSAGING_PUBSUB] = "pubsub", [MESSAGING_PAIR] = "pair", NULL};
 const char *const messaging_overs[] = {[MESSAGING_TCP] = "tcp", [MESSAGING_IPC] = "ipc", NULL};
 
+const struct counter_check messaging_checks[] = {CHECK_ENDED, {.counter = NULL}};
+
 /* --- settings --- */
 
 static bool is_address(const char *text)

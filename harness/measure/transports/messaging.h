@@ -119,6 +119,7 @@ struct messaging_library {
 	}
 
 /* For transport_ops. */
+extern const struct counter_check messaging_checks[];
 int messaging_check(const void *settings, const struct transport_config *config, char *why, size_t why_size);
 void messaging_traits(const void *settings, struct transport_traits *out);
 int messaging_connect(struct transport *transport, const json_t *peer, struct err *e);
@@ -134,10 +135,10 @@ int messaging_wait_recv(struct transport *transport);
 #define MESSAGING_OPS                                                                                                  \
 	.settings_size = sizeof(struct messaging_settings), .completes_in_post = true,                                 \
 	.poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE, .check = messaging_check,                 \
-	.traits = messaging_traits, .connect = messaging_connect, .prepare = messaging_prepare,                        \
-	.device_counters = messaging_counters, .failure = messaging_failure, .close = messaging_close, FRAMES_HOT_OPS, \
-	.post = messaging_post, .post_try = messaging_post_try, .poll_recv = messaging_poll_recv,                      \
-	.wait_recv = messaging_wait_recv
+	.checks = messaging_checks, .traits = messaging_traits, .connect = messaging_connect,                          \
+	.prepare = messaging_prepare, .device_counters = messaging_counters, .failure = messaging_failure,             \
+	.close = messaging_close, FRAMES_HOT_OPS, .post = messaging_post, .post_try = messaging_post_try,              \
+	.poll_recv = messaging_poll_recv, .wait_recv = messaging_wait_recv
 
 /* transport_ops.open for a struct of `size` bytes that begins with MESSAGING_TRANSPORT. */
 int messaging_open(const struct transport_ops *ops, const struct messaging_library *library, size_t size,

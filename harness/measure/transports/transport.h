@@ -55,7 +55,9 @@
  * message only loads a cache line that the other side writes. TRANSPORT_POST_IS_A_SYSCALL is defined if a post takes so
  * long that specialising the loops would gain nothing. A wait must not sleep if there is a message already: the first
  * call may only arm the event and return, so the caller polls between two waits. In a table, release and wait_send may be
- * NULL if there is nothing to do, post_try if post never waits, poll_sends if it is poll_send; begin, end and pause are NULL unless has_own_clock.
+ * NULL if there is nothing to do, post_try if post never waits, poll_sends if it is poll_send; begin, end and pause are
+ * NULL unless has_own_clock. Waking the other side, serving it, fetching, registering and connecting are not in the table:
+ * transports with these are inlined.
  */
 #ifndef KBLAT_TRANSPORTS_TRANSPORT_H
 #define KBLAT_TRANSPORTS_TRANSPORT_H
@@ -67,6 +69,7 @@
 #include <stdint.h>
 
 #include "common/opt.h"
+#include "files/rundir/checks.h"
 
 struct device_clock_reading;
 struct device_counter;
@@ -189,6 +192,8 @@ struct transport_ops {
 	bool shares_files; /* files that one thread opens or closes are used by others: the library has its own, or
 				      connections come while a thread measures */
 	struct transport_typical typical;
+	const struct counter_check
+	    *checks;	     /* what its counters mean for the validity of a result; counter NULL ends, NULL: nothing */
 	const char *missing; /* the library without which it was built; NULL: none */
 
 	/* Checks for contradictions between its settings, and between them and what the kernel requires. It is called

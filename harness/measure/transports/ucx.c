@@ -1044,6 +1044,8 @@ static void ucx_traits(const void *settings, struct transport_traits *out)
 		window_traits(window_uses[s->api], out);
 }
 
+static const struct counter_check ucx_checks[] = {CHECK_STRANGERS, {.counter = NULL}};
+
 const struct transport_ops ucx_transport = {
     .name = "ucx",
     .summary = "UCX (libucp): active or tagged messages, streams, puts, gets and atomics over any of its transports",
@@ -1053,6 +1055,7 @@ const struct transport_ops ucx_transport = {
     .typical = {.post_ns = 300, .latency_ns = 1000, .sleeping_ns = 30000},
     .completes_in_post = true,
     .shares_files = true,
+    .checks = ucx_checks,
     .check = ucx_check,
     .traits = ucx_traits,
     .open = ucx_open,

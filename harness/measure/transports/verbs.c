@@ -317,6 +317,8 @@ static json_t *verbs_device_counters(struct transport *transport)
 	return counters;
 }
 
+static const struct counter_check verbs_checks[] = {CHECK_PACKETS, CHECK_RNR_NAKS, CHECK_SRQ, {.counter = NULL}};
+
 const struct transport_ops verbs_transport = {
     .name = "verbs",
     .summary = "InfiniBand verbs over InfiniBand, RoCE and iWARP: rc, uc, ud; send and write, with and without "
@@ -330,6 +332,7 @@ const struct transport_ops verbs_transport = {
     .answers_differ = true,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 300, .latency_ns = 2000, .sleeping_ns = 8000},
+    .checks = verbs_checks,
     .check = verbs_check,
     .traits = verbs_traits,
     .open = verbs_open,
