@@ -64,7 +64,7 @@ slurm_configure() {
 
 # slurm_start DIR: false if it does not start. DIR/pids has the numbers of its processes.
 slurm_start() {
-	local node
+	local node end=$((SECONDS + 60))
 	slurm_configure "$1"
 	slurm_environment "$1"
 	"$SLURM_ROOT/usr/sbin/munged" -F -f --key-file="$1/munge.key" --socket="$1/munge.sock" --pid-file="$1/munged.pid" \
@@ -77,8 +77,8 @@ slurm_start() {
 		"$SLURM_ROOT/usr/sbin/slurmd-wlm" -D -N $node -d "$SLURM_ROOT/usr/sbin/slurmstepd-wlm" >"$1/$node.out" 2>&1 3>&- &
 		echo $! >>"$1/pids"
 	done
-	for _ in {1..300}; do
-		[ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 2 ] && return
+	while [ $SECONDS -lt $end ]; do
+		[ "$(timeout 10 sinfo -h -t idle -o %D 2>/dev/null)" = 2 ] && return
 		sleep 0.1
 	done
 	return 1
