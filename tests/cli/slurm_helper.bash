@@ -71,10 +71,11 @@ slurm_start() {
 		--log-file="$1/munged.log" --seed-file="$1/munge.seed" >"$1/munged.out" 2>&1 3>&- &
 	echo $! >"$1/pids"
 	for _ in {1..100}; do [ ! -S "$1/munge.sock" ] || break; sleep 0.1; done
-	"$SLURM_ROOT/usr/sbin/slurmctld-wlm" -D -c >"$1/slurmctld.out" 2>&1 3>&- &
+	# By these names: since 24.11 they ask what they are called.
+	(exec -a slurmctld "$SLURM_ROOT/usr/sbin/slurmctld-wlm" -D -c) >"$1/slurmctld.out" 2>&1 3>&- &
 	echo $! >>"$1/pids"
 	for node in n1 n2; do
-		"$SLURM_ROOT/usr/sbin/slurmd-wlm" -D -N $node -d "$SLURM_ROOT/usr/sbin/slurmstepd-wlm" >"$1/$node.out" 2>&1 3>&- &
+		(exec -a slurmd "$SLURM_ROOT/usr/sbin/slurmd-wlm" -D -N $node -d "$SLURM_ROOT/usr/sbin/slurmstepd-wlm") >"$1/$node.out" 2>&1 3>&- &
 		echo $! >>"$1/pids"
 	done
 	while [ $SECONDS -lt $end ]; do
