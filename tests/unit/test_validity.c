@@ -339,7 +339,7 @@ static void stated_reason(struct facts *f)
 
 static void stated_warning(struct facts *f)
 {
-	stated(f, json_pack("[{s:s, s:s}, {s:s, s:s, s:s, s:s}]", "counter", "pigeons_lost", "text", "{n} pigeons lost",
+	stated(f, json_pack("[{s:s, s:s}, {s:s, s:s, s:s}]", "counter", "pigeons_lost", "text", "{n} pigeons lost",
 			    "counter", "doves_sent", "least", "pigeons", "text", "{n} doves of {of}"));
 }
 
