@@ -814,6 +814,14 @@ static int write_program_point(struct program_run *p, struct err *e)
 	return rc;
 }
 
+static void keep_state_changes(const struct program_run *p)
+{
+	json_t *no_environments = json_array();
+
+	machine_state_keep_changes(p->dir.path, p->host, no_environments, NULL);
+	json_decref(no_environments);
+}
+
 static int finish_directory(struct program_run *p, struct program_run_result *result, struct err *e)
 {
 	struct summary *summary = NULL;
@@ -826,7 +834,7 @@ static int finish_directory(struct program_run *p, struct program_run_result *re
 		return rc;
 	keep_program_state(p, "after");
 	if (p->request->keeps_state)
-		machine_state_keep_changes(p->dir.path, p->host, json_array(), NULL);
+		keep_state_changes(p);
 	rc = seal_repetition(p->dir.path, p->dir.resolved, 0, 0, e)
 		 ?: seal_run(&p->dir, *p->request->interrupted ? "INTERRUPTED" : "COMPLETED", &summary, e);
 	if (rc)
