@@ -43,8 +43,10 @@ int guard_start(struct guard *g, void (*undo)(void *context), void *context)
 	int ends[2], rc;
 
 	*g = (struct guard){0};
-	if (pipe2(ends, O_CLOEXEC))
+	/* Programs that are started have the end for writing, too: what they are about to do is undone as well. */
+	if (pipe(ends))
 		return -errno;
+	fcntl(ends[0], F_SETFD, FD_CLOEXEC);
 	w.ended = ends[0];
 	w.alive = g->alive = ends[1];
 	sigfillset(&all); /* until it ignores them */

@@ -12,7 +12,8 @@ struct guard {
 	int alive; /* closed when this process ends */
 };
 
-/* From now on `undo` is called, in a copy of this process as it is now, if this process ends. 0 or a negative errno. */
+/* From now on `undo` is called, in a copy of this process as it is now, if this process ends, once the programs that it has
+ * started have ended, too. 0 or a negative errno. */
 int guard_start(struct guard *g, void (*undo)(void *context), void *context);
 
 /* No longer: what is to be undone has been, or is to stay. */

@@ -163,6 +163,14 @@ disarmed() {
 			disarmed
 		done
 	done
+	# What had been started is waited for.
+	rm -rf out machine/{down,booted}
+	mkdir out
+	echo "enable before KILL" >machine/die
+	touch machine/stubborn
+	start
+	rm machine/stubborn
+	disarmed
 	for step in enable set reboot; do
 		rm -rf out machine/{down,booted}
 		mkdir out
