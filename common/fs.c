@@ -53,13 +53,12 @@ static int make_one_dir(const char *path, struct err *e)
 
 int fs_mkdirs(const char *path, struct err *e)
 {
-	struct stat st;
 	char *copy;
 	int rc = 0;
 
 	if (!*path)
 		return err_set(e, -EINVAL, STATUS_FAILED, NULL, "make a directory", "its name is empty");
-	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+	if (fs_is_directory(path))
 		return 0;
 	copy = fs_path("%s", path);
 	for (char *p = copy + 1; !rc && *p; p++) {
