@@ -245,31 +245,20 @@ static void gather_experiment(json_t *out, const char *experiments, const char *
 	free(dir);
 }
 
-/* Studies group experiments, so specs are one or two folders deep. */
 static int gather_experiments(json_t *out, struct err *e)
 {
-	static const char *const patterns[] = {"/*/spec.yaml", "/*/*/spec.yaml"};
-	char *experiments = experiments_directory(), **paths;
-	struct sysroot root;
+	char *experiments = experiments_directory(), **names = NULL;
 	int rc;
 
 	if (!experiments)
 		return err_set(e, -ENOENT, STATUS_FAILED, "experiments", NULL,
 			       "found neither ./experiments nor installed experiments; set KBLAT_EXPERIMENTS to a "
 			       "directory of experiments");
-	rc = sysroot_open(&root, experiments, e);
-	for (size_t i = 0; !rc && i < sizeof(patterns) / sizeof(*patterns); i++) {
-		int n = sysroot_glob(&root, patterns[i], &paths);
-
-		for (int k = 0; k < n; k++) {
-			*strrchr(paths[k], '/') = '\0';
-			gather_experiment(out, experiments, paths[k] + 1);
-		}
-		if (n >= 0)
-			sysroot_names_free(paths);
-	}
+	rc = experiments_names(experiments, &names, e);
+	for (char **name = names; !rc && *name; name++)
+		gather_experiment(out, experiments, *name);
 	if (!rc)
-		sysroot_close(&root);
+		sysroot_names_free(names);
 	free(experiments);
 	return rc;
 }

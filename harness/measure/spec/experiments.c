@@ -1,6 +1,5 @@
 #include "measure/spec/experiments.h"
 
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include "common/diag.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "common/sysroot.h"
 
 char *experiments_of_program(void)
 {
@@ -38,45 +38,59 @@ char *experiments_find(const char *asked)
 	return fs_path("%s", asked);
 }
 
+/* Studies group experiments, so specs are one or two folders deep. */
+int experiments_names(const char *experiments, char ***names, struct err *e)
+{
+	static const char *const patterns[] = {"/*/spec.yaml", "/*/*/spec.yaml"};
+	struct sysroot root;
+	size_t count = 0;
+	int rc = sysroot_open(&root, experiments, e);
+
+	if (rc)
+		return rc;
+	*names = or_abort(calloc(1, sizeof(**names)));
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
+		char **paths;
+		const int n = sysroot_glob(&root, patterns[i], &paths);
+
+		for (int k = 0; k < n; k++) {
+			*strrchr(paths[k], '/') = '\0';
+			*names = or_abort(reallocarray(*names, count + 2, sizeof(**names)));
+			(*names)[count++] = fs_path("%s", paths[k] + 1);
+			(*names)[count] = NULL;
+		}
+		if (n >= 0)
+			sysroot_names_free(paths);
+	}
+	sysroot_close(&root);
+	return 0;
+}
+
 /* A name whose last part is this one is meant, whatever the folder of its study. */
-static const char *nearest_of(const char *asked, const char *const *names, size_t count)
+static const char *nearest_of(const char *asked, char *const *names)
 {
 	const char *part = strrchr(asked, '/');
 
 	part = part ? part + 1 : asked;
-	for (size_t i = 0; i < count; i++) {
-		const char *slash = strrchr(names[i], '/');
+	for (char *const *name = names; *name; name++) {
+		const char *slash = strrchr(*name, '/');
 
 		if (slash && !strcmp(slash + 1, part))
-			return names[i];
+			return *name;
 	}
-	return suggest(asked, names);
+	return suggest(asked, (const char *const *)names);
 }
 
 char *experiments_suggest(const char *asked)
 {
-	char *experiments = experiments_directory(), *patterns[2], *found = NULL;
-	const char **names, *nearest;
-	glob_t all = {0};
+	char *experiments = experiments_directory(), **names, *found = NULL;
 
-	if (!experiments)
-		return NULL;
-	patterns[0] = fs_path("%s/*/spec.yaml", experiments);
-	patterns[1] = fs_path("%s/*/*/spec.yaml", experiments);
-	glob(patterns[0], 0, NULL, &all);
-	glob(patterns[1], GLOB_APPEND, NULL, &all);
-	names = or_abort(calloc(all.gl_pathc + 1, sizeof(*names)));
-	for (size_t i = 0; i < all.gl_pathc; i++) {
-		*strrchr(all.gl_pathv[i], '/') = '\0';
-		names[i] = all.gl_pathv[i] + strlen(experiments) + 1;
+	if (experiments && !experiments_names(experiments, &names, NULL)) {
+		const char *nearest = nearest_of(asked, names);
+
+		found = nearest ? fs_path("%s", nearest) : NULL;
+		sysroot_names_free(names);
 	}
-	nearest = nearest_of(asked, names, all.gl_pathc);
-	if (nearest)
-		found = fs_path("%s", nearest);
-	free(names);
-	globfree(&all);
-	free(patterns[0]);
-	free(patterns[1]);
 	free(experiments);
 	return found;
 }

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+struct err;
+
 /* The directory of experiments, or NULL; the caller frees. */
 char *experiments_directory(void);
 
@@ -16,6 +18,10 @@ char *experiments_of_program(void);
 /* Resolves the argument of `kblat run ASKED`: the path itself if it exists, or the experiment with that name
  * ("quickstart", "thesis/oneway-busy"); if there is neither, the argument unchanged. The caller frees. */
 char *experiments_find(const char *asked);
+
+/* The names of all experiments in a directory of them, as `kblat run` takes them: NULL-terminated, to be freed with
+ * sysroot_names_free. 0, or a negative errno and `e`. */
+int experiments_names(const char *experiments, char ***names, struct err *e);
 
 /* The experiment whose name is nearest to one that there is not, or NULL; the caller frees. */
 char *experiments_suggest(const char *asked);
