@@ -393,26 +393,36 @@ static bool is_other(const struct beside *now, const char *text)
 	return text && (!now->text || !are_same_values(now->form, text, now->text));
 }
 
-/* After it was changed: which of them have changed with it? One that was already another than when this was planned was changed
- * by an earlier step, and is undone to what it was then by both. */
-static void look_beside(struct machine *m, struct step *s, const struct beside *before, size_t count)
+void op_file_look_beside(const struct machine *m, json_t *data)
 {
-	const char *first = NULL;
-	size_t moved = 0;
+	json_t *list = json_object_get(data, "beside"), *record;
+	size_t i;
 
-	for (size_t i = 0; i < count; i++) {
-		json_t *record = before[i].record;
+	json_array_foreach (list, i, record) {
 		struct beside now;
 
 		read_beside(m, record, &now);
 		if (is_other(&now, json_string_value(json_object_get(record, "raw"))))
 			json_object_set_new(record, "moved", json_true());
+		free_beside(&now);
+	}
+	if (json_array_size(list))
+		json_object_set_new(data, "looked", json_true());
+}
+
+static void note_moved(const struct machine *m, struct step *s, const struct beside *before, size_t count)
+{
+	const char *first = NULL;
+	size_t moved = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct beside now;
+
+		read_beside(m, before[i].record, &now);
 		if (is_other(&now, before[i].text) && !moved++)
 			first = before[i].path;
 		free_beside(&now);
 	}
-	if (count)
-		json_object_set_new(s->data, "looked", json_true());
 	if (moved > 1)
 		step_note(s, "%s and %zu more have changed with it, and are put back with it", first, moved - 1);
 	else if (moved)
@@ -625,8 +635,10 @@ static int file_apply(struct machine *m, struct step *s, struct err *e)
 	struct beside *before = read_all_beside(m, s, &count);
 	int rc = change_value(m, s, e);
 
-	if (!rc)
-		look_beside(m, s, before, count);
+	if (!rc) {
+		op_file_look_beside(m, s->data);
+		note_moved(m, s, before, count);
+	}
 	for (size_t i = 0; i < count; i++)
 		free_beside(&before[i]);
 	free(before);

@@ -20,6 +20,10 @@ struct step *op_file_plan(struct plan *plan, const struct machine *m, const char
  * it. "looked": whether it is known which have changed ("moved"); otherwise all are put back. */
 void op_file_note_beside(const struct machine *m, const char *path, json_t *data);
 
+/* After the change: which of them are other than they were. One that was so before it was changed by an earlier step, and is undone
+ * to what it was when both were planned. */
+void op_file_look_beside(const struct machine *m, json_t *data);
+
 /* What is lost for good if that value is written there, although the file gets its old one back; NULL: nothing that we
  * know of. */
 const char *op_file_loss(const char *path, const char *value);

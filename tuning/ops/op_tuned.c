@@ -95,36 +95,6 @@ static char *read_guard(struct machine *m, const json_t *guard, const char *raw)
 	return value;
 }
 
-/* What it is now, if that is not how it was: the caller frees. */
-static char *read_change(struct machine *m, const json_t *guard)
-{
-	const char *raw = json_string_value(json_object_get(guard, "raw"));
-	char *before = raw ? read_guard(m, guard, raw) : NULL, *now = read_guard(m, guard, NULL);
-
-	if (before && now && !strcmp(before, now)) {
-		free(now);
-		now = NULL;
-	}
-	free(before);
-	return now;
-}
-
-static void settle_beside(struct machine *m, json_t *guard)
-{
-	json_t *list = json_object_get(guard, "beside"), *one;
-	size_t i;
-
-	json_array_foreach (list, i, one) {
-		char *now = read_change(m, one);
-
-		if (now)
-			json_object_set_new(one, "moved", json_true());
-		free(now);
-	}
-	if (list)
-		json_object_set_new(guard, "looked", json_true());
-}
-
 /* To be called after the change: stores the new content of files that differ from before. Live
  * machines only. */
 static void guards_settle(struct machine *m, json_t *guards)
@@ -133,12 +103,14 @@ static void guards_settle(struct machine *m, json_t *guards)
 	size_t i;
 
 	json_array_foreach (guards, i, one) {
-		char *now = read_change(m, one);
+		const char *raw = json_string_value(json_object_get(one, "raw"));
+		char *before = raw ? read_guard(m, one, raw) : NULL, *now = read_guard(m, one, NULL);
 
-		if (now)
+		if (before && now && strcmp(before, now))
 			json_object_set_new(one, "made", json_string(now));
+		free(before);
 		free(now);
-		settle_beside(m, one);
+		op_file_look_beside(m, one);
 	}
 }
 
