@@ -194,6 +194,14 @@ await_applied() {
 	assert_contains "$output" "--in: profile isolated has no shield 'rtt'; did you mean 'rt'?"
 	[[ $output != *restored* ]]
 	as_before
+	# Not even what is applied already.
+	kb apply isolated
+	cp -a m applied
+	kb run isolated --replace --in rtt -- true
+	assert_eq "$status" 2
+	diff -r --no-dereference -x 'lock*' applied m
+	kb restore
+	as_before
 }
 
 @test "plan and apply count the same, apply names what is not possible, and restore counts what changes" {

@@ -110,23 +110,6 @@ static void print_applied(const struct journal *j, size_t from, const struct pla
 	output_settle("%s is applied ('kbtune restore' restores everything)", p->profile);
 }
 
-/* Before anything is changed for a command that could not be run. */
-static int check_in(const struct machine *m, const struct plan *p, const char *in, struct err *e)
-{
-	const char *names[SHIELDS_MAX + 1] = {NULL};
-	char hint[SUGGESTION_MAX];
-
-	for (size_t i = 0; in && i < p->shield_count; i++) {
-		names[i] = p->shields[i].name;
-		if (!strcmp(in, names[i]))
-			return 0;
-	}
-	return in && !cgroups_has(m, in)
-		   ? err_set(e, -ENOENT, STATUS_USAGE, "--in", NULL, "profile %s has no shield '%s'%s", p->profile,
-			     text_shown(in), suggestion(suggest(in, names), hint, sizeof(hint)))
-		   : 0;
-}
-
 static enum status apply_plan(struct machine *m, struct profile *profile, const struct apply_options *o, double began,
 			      struct journal *j, struct err *e)
 {
@@ -136,8 +119,6 @@ static enum status apply_plan(struct machine *m, struct profile *profile, const 
 	if (profile_has_faults(profile))
 		profile_print_faults(profile, stderr);
 	plan.strict = o->strict;
-	if (!rc)
-		rc = check_in(m, &plan, o->in, e);
 	if (!rc && o->strict)
 		rc = plan_check_strict(&plan, stderr, e);
 	if (!rc)
@@ -154,17 +135,36 @@ static enum status apply_plan(struct machine *m, struct profile *profile, const 
 	return rc ? err_status(e) : STATUS_OK;
 }
 
+/* A command that could not be run there. */
+static int check_in(const struct machine *m, const struct plan *p, const char *in, struct err *e)
+{
+	const char *names[SHIELDS_MAX + 1] = {NULL};
+	char hint[SUGGESTION_MAX];
+
+	for (size_t i = 0; in && i < p->shield_count; i++) {
+		names[i] = p->shields[i].name;
+		if (!strcmp(in, names[i]))
+			return 0;
+	}
+	return in && !cgroups_has(m, in)
+		   ? err_set(e, -ENOENT, STATUS_USAGE, "--in", NULL, "profile %s has no shield '%s'%s", p->profile,
+			     text_shown(in), suggestion(suggest(in, names), hint, sizeof(hint)))
+		   : 0;
+}
+
 /* Before anything is changed, and what is applied is replaced: users other than root are told which capabilities are
- * missing, and --strict refuses. */
+ * missing, --strict refuses, and so does --in. */
 static int probe_first(struct machine *m, struct profile *profile, const struct apply_options *o, struct err *e)
 {
 	const bool any_rights = !m->root.live || geteuid() == 0, any_loss = !o->strict || !o->replace;
 	struct plan plan;
 	int rc;
 
-	if (any_rights && any_loss)
+	if (any_rights && any_loss && !o->in)
 		return 0;
 	rc = knobs_plan(m, profile, &plan, e);
+	if (!rc && !profile_has_faults(profile))
+		rc = check_in(m, &plan, o->in, e);
 	if (!rc && !any_loss)
 		rc = plan_check_strict(&plan, stderr, e);
 	if (!rc && !any_rights)
