@@ -30,7 +30,8 @@ static const struct {
 } errors[] = {
     {"EIO", EIO},	{"EPERM", EPERM},   {"EROFS", EROFS},		{"EBUSY", EBUSY},
     {"EACCES", EACCES}, {"EINVAL", EINVAL}, {"ENOSPC", ENOSPC},		{"EAGAIN", EAGAIN},
-    {"ENOENT", ENOENT}, {"ERANGE", ERANGE}, {"EOPNOTSUPP", EOPNOTSUPP},
+    {"ENOENT", ENOENT}, {"ERANGE", ERANGE}, {"EOPNOTSUPP", EOPNOTSUPP}, {"ENOTSUPP", MACHINE_ENOTSUPP},
+    {"ENODEV", ENODEV}, {"ENXIO", ENXIO},   {"ENOSYS", ENOSYS},
 };
 
 static int error_number(const char *name)

@@ -19,6 +19,9 @@ struct err;
 /* The maximum size of a kernel file that we change and restore. */
 #define MACHINE_VALUE_MAX 65536
 
+/* The kernel's own ENOTSUPP, which some of its files let out. */
+#define MACHINE_ENOTSUPP 524
+
 struct habit; /* one line of a recorded machine's /habits */
 
 struct machine {

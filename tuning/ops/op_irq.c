@@ -2,8 +2,8 @@
  * The affinity of an interrupt. data: "irq"; "raw", "effective_raw": the files as they were, for
  * recorded machines. Or "known": a step that does not change anything, but lets `verify` notice new
  * interrupts; "off" are the CPUs where they must not be. Writing to interrupts that the kernel
- * manages, or cannot move, fails with EIO (before 6.12) or EPERM (since then); they stay where they
- * are, which is recorded. The effective affinity shows whether an interrupt has moved; with some
+ * manages, or cannot move, fails with EIO (before 6.12) or EPERM (since then), or with what their chip answers, such as
+ * EINVAL (multiplexed ones of PCIe hosts and GPIO); they stay where they are, which is recorded. The effective affinity shows whether an interrupt has moved; with some
  * chips it only changes at the next interrupt.
  */
 #include "tuning/ops/op_irq.h"
@@ -132,6 +132,13 @@ static int write_recorded(struct machine *m, const struct step *s)
 	return rc;
 }
 
+/* That it cannot be moved: not that it is gone, that a right is missing, or that its new CPUs have no vector left. */
+static bool is_immovable(int rc)
+{
+	return rc == -EIO || rc == -EPERM || rc == -EINVAL || rc == -EOPNOTSUPP || rc == -MACHINE_ENOTSUPP ||
+	       rc == -ENODEV || rc == -ENXIO || rc == -ENOSYS;
+}
+
 static int set_refused(struct step *s)
 {
 	json_object_set_new(s->data, "refused", json_true());
@@ -169,7 +176,7 @@ static int irq_apply(struct machine *m, struct step *s, struct err *e)
 	if (is_watch(s) || !strcmp(s->before, s->after))
 		return 0;
 	rc = m->root.live ? write_patiently(m, s->path, s->after) : write_recorded(m, s);
-	if (rc == -EIO || rc == -EPERM)
+	if (is_immovable(rc))
 		return set_refused(s);
 	if (rc == -ENOENT) {
 		step_note(s, "it has disappeared meanwhile");
@@ -266,7 +273,7 @@ static int irq_undo(struct machine *m, const struct step *s, struct err *e)
 	if (rc == -EINVAL && !cpulist_parse(s->before, &want, NULL, 0) && topology_are_offline(m, &want))
 		return op_file_leave(m, s, &want, e);
 	/* It was never moved. */
-	if (rc == -EIO || rc == -EPERM)
+	if (is_immovable(rc) && rc != -EINVAL)
 		return 0;
 	return rc ? err_sys(e, rc, s->path, "put back") : read_back(m, s, "put back", s->before, e);
 }
