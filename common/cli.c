@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clean_stream.h"
 #include "common/diag.h"
 #include "common/err.h"
 #include "common/or_abort.h"
@@ -217,23 +218,21 @@ const char **cli_names(const char *text, char **copy)
 	return names;
 }
 
-/* Characters, not bytes: "…" takes one column. */
-static int count_columns(const char *s, size_t n)
-{
-	int count = 0;
-
-	for (size_t i = 0; i < n; i++)
-		count += ((unsigned char)s[i] & 0xc0) != 0x80;
-	return count;
-}
-
 /* A paragraph being printed. */
 struct fill {
 	FILE *out;
-	int column, indent;
+	int width, column, indent;
 	bool bare; /* no word on this line yet */
 	bool brackets;
 };
+
+/* Longer lines are hard to read. */
+static int help_width(FILE *out)
+{
+	const int width = (int)clean_stream_width(out, WIDTH);
+
+	return width < WIDTH ? width : WIDTH;
+}
 
 static void end_line(struct fill *f)
 {
@@ -245,9 +244,9 @@ static void end_line(struct fill *f)
 
 static void put_word(struct fill *f, const char *word, size_t n)
 {
-	int width = count_columns(word, n);
+	const int width = (int)text_columns(word, n);
 
-	if (!f->bare && f->column + 1 + width > WIDTH)
+	if (!f->bare && f->column + 1 + width > f->width)
 		end_line(f);
 	if (f->column < f->indent)
 		f->column += fprintf(f->out, "%*s", f->indent - f->column, "");
@@ -300,14 +299,14 @@ static void wrap(struct fill *f, const char *text)
 
 void cli_print_text(const char *text, FILE *out)
 {
-	struct fill f = {.out = out, .bare = true};
+	struct fill f = {.out = out, .width = help_width(out), .bare = true};
 
 	wrap(&f, text);
 }
 
 void cli_print_item(const char *name, int column, const char *text, FILE *out)
 {
-	struct fill f = {.out = out, .indent = column, .bare = true};
+	struct fill f = {.out = out, .width = help_width(out), .indent = column, .bare = true};
 
 	f.column = fprintf(out, "  %s", name);
 	if (f.column + 2 > column)
@@ -336,7 +335,7 @@ void cli_help_divert(cli_help_writer *write, void *arg)
 
 void cli_help(const char *program, const struct cli_command *c, const struct cli_flag *flags, FILE *out)
 {
-	struct fill usage = {.out = out, .bare = true, .brackets = true};
+	struct fill usage = {.out = out, .width = help_width(out), .bare = true, .brackets = true};
 	const char *form = c->synopsis;
 	const struct cli_flag *f;
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clean_stream.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
@@ -122,8 +123,10 @@ int json_print(const json_t *value, FILE *out)
 
 	if (!text)
 		return -EINVAL;
+	clean_stream_document(out, true);
 	if (fwrite(text, 1, size, out) != size)
 		rc = errno ? -errno : -EIO;
+	clean_stream_document(out, false);
 	free(text);
 	return rc;
 }

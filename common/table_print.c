@@ -5,16 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clean_stream.h"
 #include "common/or_abort.h"
 #include "common/text.h"
 
-#define GAP 2
+#define GAP	     2
+#define COLUMN_LEAST 12 /* of one that is wrapped */
 
 /* What is printed of a column. */
 struct printed {
 	const struct table_column *column;
 	char *title, **text;
 	size_t whole, fraction; /* widths; `fraction` includes the decimal point */
+	size_t wrap;		/* as the column's, but it may be narrower */
 	bool hidden;
 };
 
@@ -68,31 +71,21 @@ static char *printed_text(const struct table_column *c, const struct table_cell 
 	return cleaned(text, c->wrap ? TABLE_WHOLE : c->most ? c->most : TABLE_MOST);
 }
 
-/* Characters, not bytes. */
-static size_t characters(const char *text, size_t length)
-{
-	size_t width = 0;
-
-	for (size_t i = 0; i < length; i++)
-		width += ((unsigned char)text[i] & 0xc0) != 0x80;
-	return width;
-}
-
 /* Characters from the decimal point on. */
 static size_t printed_fraction(const struct printed *p, const char *text, size_t length)
 {
 	const char *point = p->column->align == TABLE_POINT ? memchr(text, '.', length) : NULL;
 
-	return point ? characters(point, length - (size_t)(point - text)) : 0;
+	return point ? text_columns(point, length - (size_t)(point - text)) : 0;
 }
 
 static void find_width(const struct table *t, const struct table_style *style, struct printed *p)
 {
-	size_t title = style->bare ? 0 : characters(p->title, strlen(p->title)), least = p->column->least;
+	size_t title = style->bare ? 0 : text_columns(p->title, strlen(p->title)), least = p->column->least;
 
 	for (size_t row = 0; row < t->rows; row++) {
 		size_t length = strlen(p->text[row]), fraction = printed_fraction(p, p->text[row], length);
-		size_t whole = characters(p->text[row], length) - fraction;
+		size_t whole = text_columns(p->text[row], length) - fraction;
 
 		p->whole = whole > p->whole ? whole : p->whole;
 		p->fraction = fraction > p->fraction ? fraction : p->fraction;
@@ -100,8 +93,9 @@ static void find_width(const struct table *t, const struct table_style *style, s
 	least = title > least ? title : least;
 	if (least > p->whole + p->fraction)
 		p->whole = least - p->fraction;
-	if (p->column->wrap)
-		p->whole = p->column->wrap;
+	p->wrap = p->column->wrap;
+	if (p->wrap)
+		p->whole = p->wrap;
 }
 
 static struct printed *printed_columns(const struct table *t, const struct table_style *style)
@@ -132,24 +126,60 @@ static void printed_free(struct printed *all, size_t columns, size_t rows)
 	free(all);
 }
 
+static size_t table_width(const struct printed *all, size_t columns, const struct table_style *style)
+{
+	size_t width = style->indent;
+
+	for (const struct printed *p = all; p < all + columns; p++)
+		if (!p->hidden)
+			width += (width > style->indent ? style->gap : 0) + p->whole + p->fraction;
+	return width;
+}
+
 /* Hide the columns that can be spared best until the others fit. */
 static void hide_some(struct printed *all, size_t columns, const struct table_style *style)
 {
-	for (;;) {
+	while (style->width && table_width(all, columns, style) > style->width) {
 		struct printed *worst = NULL;
-		size_t width = style->indent;
 
-		for (struct printed *p = all; p < all + columns; p++) {
-			if (p->hidden)
-				continue;
-			width += (width > style->indent ? style->gap : 0) + p->whole + p->fraction;
-			if (p->column->drop_order && (!worst || p->column->drop_order > worst->column->drop_order))
+		for (struct printed *p = all; p < all + columns; p++)
+			if (!p->hidden && p->column->drop_order &&
+			    (!worst || p->column->drop_order > worst->column->drop_order))
 				worst = p;
-		}
-		if (!style->width || width <= style->width || !worst)
+		if (!worst)
 			return;
 		worst->hidden = true;
 	}
+}
+
+/* Break the texts of the widest columns into lines, not narrower than `least`, until the table fits. */
+static void wrap_some(struct printed *all, size_t columns, size_t least, const struct table_style *style)
+{
+	while (table_width(all, columns, style) > style->width) {
+		struct printed *widest = NULL;
+
+		for (struct printed *p = all; p < all + columns; p++)
+			if (!p->hidden && p->column->align == TABLE_LEFT && p->whole > least &&
+			    (!widest || p->whole > widest->whole))
+				widest = p;
+		if (!widest)
+			return;
+		widest->wrap = --widest->whole;
+	}
+}
+
+/* On a terminal everything is to be read without lines that are broken anywhere: what takes much space is wrapped, then columns
+ * are left out, then the rest is wrapped. */
+static void fit_terminal(struct printed *all, size_t columns, struct table_style *style, size_t width)
+{
+	style->width = width;
+	wrap_some(all, columns, width / 3, style);
+	hide_some(all, columns, style);
+	wrap_some(all, columns, COLUMN_LEAST, style);
+	if (style->note_indent > width / 2)
+		style->note_indent = width / 2;
+	if (!style->note_width || style->note_indent + style->note_width > width)
+		style->note_width = width - style->note_indent;
 }
 
 static void put_text(struct line *l, const char *text, size_t length)
@@ -160,7 +190,7 @@ static void put_text(struct line *l, const char *text, size_t length)
 
 static void print_cell(struct line *l, const struct printed *p, const char *text, size_t length, bool is_title)
 {
-	size_t width = characters(text, length), all = p->whole + p->fraction, before = 0;
+	size_t width = text_columns(text, length), all = p->whole + p->fraction, before = 0;
 	enum table_align align = p->column->align;
 
 	if (align == TABLE_RIGHT || (align == TABLE_POINT && is_title))
@@ -185,7 +215,7 @@ static size_t wrapped_length(const char *text, size_t width)
 	for (;;) {
 		length += strspn(text + length, " ");
 		length += strcspn(text + length, " ");
-		if (characters(text, length) > width)
+		if (text_columns(text, length) > width)
 			break;
 		end = length;
 		if (!text[length])
@@ -193,7 +223,7 @@ static size_t wrapped_length(const char *text, size_t width)
 	}
 	if (end)
 		return end;
-	while (characters(text, end + 1) <= width || ((unsigned char)text[end] & 0xc0) == 0x80)
+	while (text_columns(text, end + 1) <= width || ((unsigned char)text[end] & 0xc0) == 0x80)
 		end++;
 	return end;
 }
@@ -225,7 +255,7 @@ static void print_table_line(const struct printed *all, size_t columns, const ch
 
 			if (all[c].hidden)
 				continue;
-			length = next_line(&texts[c], all[c].column->wrap, &text);
+			length = next_line(&texts[c], all[c].wrap, &text);
 			print_cell(&l, &all[c], text, length, is_title);
 			l.owed += style->gap;
 			more |= *texts[c] != '\0';
@@ -260,9 +290,13 @@ void table_print(const struct table *t, const struct table_style *given, FILE *o
 	struct table_style style = *given;
 	struct printed *all = printed_columns(t, &style);
 	const char **texts = or_abort(calloc(t->columns + 1, sizeof(*texts)));
+	const size_t terminal = clean_stream_width(out, 0);
 
 	style.gap = style.gap ? style.gap : GAP;
-	hide_some(all, t->columns, &style);
+	if (terminal)
+		fit_terminal(all, t->columns, &style, terminal);
+	else
+		hide_some(all, t->columns, &style);
 	for (size_t c = 0; c < t->columns; c++)
 		texts[c] = all[c].title;
 	if (!style.bare)

@@ -56,6 +56,36 @@ bool text_is_printable(uint32_t cp)
 	return true;
 }
 
+/* After Unicode's table of East Asian widths, by blocks. */
+static size_t width_of(uint32_t cp)
+{
+	static const struct {
+		uint32_t first, last;
+		size_t width;
+	} others[] = {{0x300, 0x36f, 0},     {0x1100, 0x115f, 2},   {0x20d0, 0x20ff, 0},  {0x2e80, 0x303e, 2},
+		      {0x3041, 0xa4cf, 2},   {0xac00, 0xd7a3, 2},   {0xf900, 0xfaff, 2},  {0xfe00, 0xfe0f, 0},
+		      {0xfe30, 0xfe6f, 2},   {0xff00, 0xff60, 2},   {0xffe0, 0xffe6, 2},  {0x1f300, 0x1f64f, 2},
+		      {0x1f680, 0x1f6ff, 2}, {0x1f900, 0x1faff, 2}, {0x20000, 0x3fffd, 2}};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (cp >= others[i].first && cp <= others[i].last)
+			return others[i].width;
+	return 1;
+}
+
+size_t text_columns(const char *s, size_t n)
+{
+	size_t columns = 0;
+
+	for (size_t at = 0, length; at < n; at += length ? length : 1) {
+		uint32_t cp = 0;
+
+		length = text_utf8(s + at, n - at, &cp);
+		columns += length ? width_of(cp) : 1;
+	}
+	return columns;
+}
+
 char *text_clean(const char *s, size_t n, char *buf, size_t size)
 {
 	size_t used = 0;

@@ -20,6 +20,9 @@ size_t text_utf8(const char *s, size_t n, uint32_t *cp);
  * line. */
 bool text_is_printable(uint32_t cp);
 
+/* How wide it is on a terminal: two columns for a character of East Asia or an emoji, none for an accent of its own. */
+size_t text_columns(const char *s, size_t n);
+
 /* Copy `n` bytes, unprintable characters and stray bytes shown as '?', cut at a whole character.
  * Returns `buf`. */
 char *text_clean(const char *s, size_t n, char *buf, size_t size);

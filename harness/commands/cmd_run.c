@@ -16,6 +16,7 @@
 #include "common/json.h"
 #include "common/monotonic.h"
 #include "common/or_abort.h"
+#include "common/text.h"
 #include "common/units.h"
 #include "files/rundir/layout.h"
 #include "judge/analysis/param.h"
@@ -135,7 +136,8 @@ enum verbosity {
 	VERBOSITY_VERBOSE, /* a line for each point and repetition, also on a terminal */
 };
 
-#define LAST_MAX 160
+#define LAST_MAX   160
+#define LINE_USUAL 80
 
 static struct {
 	const struct spec *spec;
@@ -242,23 +244,44 @@ static void note_last(const struct progress *p)
 /* --- output --- */
 
 /* Print the settings that distinguish the point from the others. */
-static void print_settings(const struct progress *p)
+static void print_settings(const struct progress *p, FILE *out)
 {
 	if (p->points == 1)
 		return;
-	fprintf(stderr, ":");
-	dry_run_named_settings(state.spec, p->point - 1, stderr);
+	fprintf(out, ":");
+	dry_run_named_settings(state.spec, p->point - 1, out);
 }
 
-static void print_where(const struct progress *p)
+static void print_where(const struct progress *p, FILE *out)
 {
 	char left[FORECAST_TEXT_MAX];
 
-	fprintf(stderr, "point %zu/%zu", p->point, p->points);
-	print_settings(p);
-	fprintf(stderr, ", repetition %lld/%lld, %llu of %llu messages, about %s left", p->rep, p->reps,
+	fprintf(out, "point %zu/%zu", p->point, p->points);
+	print_settings(p, out);
+	fprintf(out, ", repetition %lld/%lld, %llu of %llu messages, about %s left", p->rep, p->reps,
 		(unsigned long long)p->messages, (unsigned long long)p->all_messages,
 		forecast_text(left_s(p, p->point - 1), left, sizeof(left)));
+}
+
+/* What is updated takes one line, so that it can be erased: what matters most is first, and the settings, which may be long,
+ * are last. */
+static void print_line(const struct progress *p)
+{
+	char left[FORECAST_TEXT_MAX], *text = NULL;
+	size_t size = 0, width = clean_stream_width(stderr, LINE_USUAL) - 1, end = 0;
+	FILE *out = or_abort(open_memstream(&text, &size));
+
+	fprintf(out, "point %zu/%zu, %llu of %llu messages, about %s left", p->point, p->points,
+		(unsigned long long)p->messages, (unsigned long long)p->all_messages,
+		forecast_text(left_s(p, p->point - 1), left, sizeof(left)));
+	if (*state.last)
+		fprintf(out, "; last: %s", state.last);
+	print_settings(p, out);
+	fclose(out);
+	while (end < size && text_columns(text, end + 1) <= width)
+		end++;
+	fprintf(stderr, "%.*s", (int)end, text);
+	free(text);
 }
 
 /* Callbacks for run_request: show, point_ended and warn. */
@@ -267,14 +290,13 @@ static void run_progress_show(const struct progress *p)
 	state.now = *p;
 	if (has_line()) {
 		clear_line();
-		print_where(p);
-		fprintf(stderr, "%s%s", *state.last ? "; last: " : "", state.last);
+		print_line(p);
 		return;
 	}
 	if (state.verbosity != VERBOSITY_VERBOSE)
 		return;
 	fprintf(stderr, "kblat: ");
-	print_where(p);
+	print_where(p, stderr);
 	fprintf(stderr, "\n");
 }
 
@@ -295,7 +317,7 @@ static void run_progress_point_ended(const struct progress *p, enum outcome outc
 		return;
 	}
 	fprintf(stderr, " in %s", forecast_text(seconds_since(p->point_started_ms), took, sizeof(took)));
-	print_settings(p);
+	print_settings(p, stderr);
 	fprintf(stderr, "%s%s", *state.last ? "; " : "", state.last);
 	if (p->point < p->points)
 		fprintf(stderr, "; about %s left", forecast_text(left_s(p, p->point), left, sizeof(left)));
@@ -320,7 +342,7 @@ static void run_progress_print(void)
 		return;
 	}
 	fprintf(stderr, "kblat: ");
-	print_where(p);
+	print_where(p, stderr);
 	fprintf(stderr, ", running for %s\n", forecast_text(seconds_since(p->started_ms), text, sizeof(text)));
 }
 

@@ -107,6 +107,9 @@ struct session {
 	struct placement *placed;    /* by endpoint */
 	json_t *granted, *placement; /* of point.json */
 	bool is_open;		     /* all endpoints have made what they need */
+	void (*moved)(void *arg,
+		      uint64_t messages); /* of the repetition so far, from time to time; NULL: nobody asks */
+	void *moved_arg;
 };
 
 #endif

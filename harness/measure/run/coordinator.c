@@ -47,6 +47,7 @@ struct point_run {
 	struct clock_link link; /* if its sides are on two hosts */
 	long long first, end;	/* the repetitions of this round */
 	long long repetition;	/* the last one begun */
+	uint64_t before;	/* messages of the repetitions before it */
 };
 
 /* --- what others take --- */
@@ -100,6 +101,14 @@ static void point_show_progress(const struct point_run *c, long long rep)
 	c->progress->reps = c->session.point->repetitions;
 	if (c->progress->show)
 		c->progress->show(c->progress);
+}
+
+static void point_moved(void *arg, uint64_t messages)
+{
+	struct point_run *c = arg;
+
+	c->progress->messages = c->before + messages;
+	point_show_progress(c, c->repetition);
 }
 
 static bool has_warm_up(const struct point *p)
@@ -196,8 +205,8 @@ static int run_repetitions(struct point_run *c, struct err *e)
 		rc = run_numbered(c, rep, e);
 		if (!rc)
 			look_at_taken(c, rep + 1);
-		if (!rc)
-			c->progress->messages += messages_of_point(p);
+		c->before += rc ? 0 : messages_of_point(p);
+		c->progress->messages = c->before;
 		point_show_progress(c, rep + 1);
 	}
 	return rc;
@@ -333,6 +342,7 @@ void coordinator_run_point(const struct run_context *run, struct environment *en
 	struct point_run c = {.env = env,
 			      .progress = progress,
 			      .out = out,
+			      .before = progress->messages,
 			      .first = p->repetitions * out->rounds / p->rounds,
 			      .end = p->repetitions * (out->rounds + 1) / p->rounds};
 	const int64_t started_ms = monotonic_ms();
@@ -340,6 +350,8 @@ void coordinator_run_point(const struct run_context *run, struct environment *en
 	struct err write_error = ERR_INIT;
 	int rc = session_begin(s, run, p, e);
 
+	s->moved = point_moved;
+	s->moved_arg = &c;
 	if (!rc)
 		rc = write_params(s, e);
 	if (!rc)

@@ -250,6 +250,17 @@ static uint64_t endpoint_count(const struct flow_rep *f, enum role role, const c
 
 /* --- messages of endpoints --- */
 
+static void tell_moved(const struct repetition *rep)
+{
+	uint64_t messages = 0;
+
+	if (!rep->s->moved || rep->number < 0)
+		return;
+	for (const struct flow_rep *f = rep->flow; f < rep->flow + rep->count; f++)
+		messages += f->progress[f->progress[ROLE_SOURCE] < f->progress[ROLE_SINK] ? ROLE_SINK : ROLE_SOURCE];
+	rep->s->moved(rep->s->moved_arg, messages);
+}
+
 static void note_status(struct flow_rep *f, enum role role, const json_t *message)
 {
 	uint64_t now = (uint64_t)json_integer_value(json_object_get(message, "progress"));
@@ -308,6 +319,7 @@ static int on_message(struct repetition *rep, size_t who, json_t *message, struc
 
 	if (!strcmp(type, "status")) {
 		note_status(f, p->role, message);
+		tell_moved(rep);
 		p->asked -= p->asked > 0;
 		return 0;
 	}
