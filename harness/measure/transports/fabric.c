@@ -390,7 +390,7 @@ static int fabric_make_window(struct fabric *t, const struct transport_config *c
 {
 	const uint64_t access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 	struct token drawn;
-	int rc = memory_alloc(&t->slot_memory, window_bytes(config), config->numa_node, e);
+	int rc = memory_alloc(&t->slot_memory, window_bytes(config, window_uses[t->api]), config->numa_node, e);
 
 	if (!rc)
 		rc = token_draw(&drawn, e);
@@ -402,8 +402,8 @@ static int fabric_make_window(struct fabric *t, const struct transport_config *c
 		return fabric_complain(rc, "register memory (see `ulimit -l`)", e);
 	t->window_desc = fi_mr_desc(t->window_mr);
 	window_open(&t->window, t->slot_memory.data, config, window_uses[t->api]);
-	t->slots = or_abort(calloc(t->window.target.count, sizeof(*t->slots)));
-	t->mask = t->window.target.count - 1;
+	t->slots = or_abort(calloc(t->window.in_flight, sizeof(*t->slots)));
+	t->mask = t->window.in_flight - 1;
 	for (uint32_t i = 0; i <= t->mask; i++)
 		t->slots[i].is_full = true;
 	t->frames.out = window_buffer(&t->window, 0) - FRAMES_NUMBER;
@@ -469,7 +469,7 @@ int fabric_post_remote(struct fabric *t, uint32_t seq)
 {
 	struct window *w = &t->window;
 	const uint32_t n = window_next(w, seq);
-	struct fabric_slot *slot = &t->slots[window_place(w, n)];
+	struct fabric_slot *slot = &t->slots[window_flight(w, n)];
 	char *buffer = window_buffer(w, n);
 	ssize_t rc;
 
@@ -493,7 +493,7 @@ int fabric_post_remote(struct fabric *t, uint32_t seq)
 int fabric_poll_remote(struct fabric *t, uint32_t *seq)
 {
 	struct window *w = &t->window;
-	const struct fabric_slot *slot = &t->slots[window_place(w, w->completed)];
+	const struct fabric_slot *slot = &t->slots[window_flight(w, w->completed)];
 
 	if (w->is_watched)
 		return frames_poll_send(&t->frames, seq);

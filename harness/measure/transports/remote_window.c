@@ -71,14 +71,25 @@ static size_t stride_of(const struct transport_config *config)
 }
 
 /* While one message is read, the next one may come. */
-static uint32_t count_places(const struct transport_config *config)
+static uint32_t count_in_flight(const struct transport_config *config)
 {
 	return transport_ring_slots(config->depth + 1);
 }
 
-size_t window_bytes(const struct transport_config *config)
+/* Without checks, nobody looks at what is written or read, and filling large messages would take long. */
+static bool is_looked_at(enum window_use use, const struct transport_config *config)
 {
-	return 2 * count_places(config) * stride_of(config) + (size_t)2 * LINE;
+	return use == WINDOW_CHANGED || !config->any_payload;
+}
+
+static uint32_t count_places(enum window_use use, const struct transport_config *config)
+{
+	return is_looked_at(use, config) ? count_in_flight(config) : 1;
+}
+
+size_t window_bytes(const struct transport_config *config, enum window_use use)
+{
+	return 2 * count_places(use, config) * stride_of(config) + (size_t)2 * LINE;
 }
 
 /* A place ends at the end of a cache line. */
@@ -88,12 +99,13 @@ void window_open(struct window *w, void *memory, const struct transport_config *
 	char *first = (char *)memory + stride - size;
 
 	*w = (struct window){
-	    .target = {first, stride, size, count_places(config), use},
+	    .target = {first, stride, size, count_places(use, config), use},
 	    .is_watched = !config->is_passive,
+	    .in_flight = count_in_flight(config),
 	};
 	w->own = first + w->target.count * stride;
 	w->awaited = first;
-	memset(memory, 0, window_bytes(config));
+	memset(memory, 0, window_bytes(config, use));
 }
 
 static char *after_places(const struct window *w, char *first)
@@ -178,15 +190,9 @@ void window_reach(struct window *w, uint64_t base)
 	w->remote = base + w->target.stride - w->target.size;
 }
 
-/* Without checks, nobody looks at what is written or read, and filling large messages would take long. */
-static bool is_looked_at(const struct window *w, const struct transport_config *config)
-{
-	return w->target.use == WINDOW_CHANGED || !config->any_payload;
-}
-
 int64_t window_check_memory(const struct window *w, const struct transport_config *config, uint64_t posted)
 {
-	return is_looked_at(w, config) ? window_wrong(&w->target, posted) : 0;
+	return is_looked_at(w->target.use, config) ? window_wrong(&w->target, posted) : 0;
 }
 
 void window_prepare(struct window *w, const struct transport_config *config)
@@ -196,7 +202,7 @@ void window_prepare(struct window *w, const struct transport_config *config)
 	w->posted = w->completed = 0;
 	*farewell(w) = (*farewell(w) | 1) + 1;
 	w->has_parted = false;
-	if (config->role == ROLE_SINK && is_looked_at(w, config))
+	if (config->role == ROLE_SINK && is_looked_at(w->target.use, config))
 		window_fill(&w->target);
 }
 

@@ -1,6 +1,7 @@
 /*
  * Memory of one side that operations of the other side work on, without a message: written to, read, or changed by
- * atomics. It consists of places of one message each, which are used in turn.
+ * atomics. It consists of places of one message each, which are used in turn; if nobody looks at what is there, it is
+ * one place, and one buffer, as in other benchmarks.
  *
  * A read fetches bytes that the owner has put there. Atomics work on a word of 8 bytes, which is 0 at first: the n-th one
  * on a word (from 0) adds 1 and fetches n. So at the end the words add up to the number of atomics posted.
@@ -43,6 +44,7 @@ struct window {
 	char *own;	 /* as many buffers, from which this side writes or to which it fetches; NULL: closed */
 	uint64_t remote; /* where the other side's places begin */
 	bool is_watched;
+	uint32_t in_flight; /* how many operations may be; a power of two, at least as many as there are places */
 	uint32_t posted, completed; /* in this repetition; watched: since the beginning */
 	uint32_t taken;
 	char *awaited;	 /* where the next message comes */
@@ -50,7 +52,7 @@ struct window {
 };
 
 /* How many bytes a window needs, and where its parts are in them; they must begin on a cache line. */
-size_t window_bytes(const struct transport_config *config);
+size_t window_bytes(const struct transport_config *config, enum window_use use);
 void window_open(struct window *w, void *memory, const struct transport_config *config, enum window_use use);
 
 /* The address of the other side's window, which it gave as `base`. */
@@ -91,6 +93,12 @@ void window_traits(enum window_use use, struct transport_traits *out);
 static inline uint32_t window_place(const struct window *w, uint32_t n)
 {
 	return n & (w->target.count - 1);
+}
+
+/* Which of those in flight operation n is. */
+static inline uint32_t window_flight(const struct window *w, uint32_t n)
+{
+	return n & (w->in_flight - 1);
 }
 
 /* The buffer of operation n; of the side itself, and where it works at the other side. */

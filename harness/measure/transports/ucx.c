@@ -451,7 +451,7 @@ int ucx_post_remote(struct ucx *t, uint32_t seq)
 		void *request = fetch(t, buffer, remote, n);
 
 		rc = UCS_PTR_IS_ERR(request) ? note(t, UCS_PTR_STATUS(request), ucx_apis[t->api]) : 0;
-		t->requests[window_place(w, n)] = rc ? NULL : request;
+		t->requests[window_flight(w, n)] = rc ? NULL : request;
 	}
 	w->posted++;
 	t->frames.out = window_buffer(w, window_next(w, seq + 1)) - FRAMES_NUMBER;
@@ -485,7 +485,7 @@ int ucx_poll_remote(struct ucx *t, uint32_t *seq)
 		return ucx_serve(t);
 	/* A flush covers many puts: it waits until there are enough of them, or nothing was posted meanwhile. */
 	if (t->api == UCX_PUT && !t->flush) {
-		const bool may_grow = w->posted != t->seen && w->posted - w->completed < w->target.count / 2;
+		const bool may_grow = w->posted != t->seen && w->posted - w->completed < w->in_flight / 2;
 
 		t->seen = w->posted;
 		if (may_grow)
@@ -500,7 +500,7 @@ int ucx_poll_remote(struct ucx *t, uint32_t *seq)
 		t->flushed = w->posted;
 	}
 	rc = t->api == UCX_PUT ? settle_request(t, &t->flush, "flush")
-			       : settle_request(t, &t->requests[window_place(w, w->completed)], ucx_apis[t->api]);
+			       : settle_request(t, &t->requests[window_flight(w, w->completed)], ucx_apis[t->api]);
 	if (rc <= 0)
 		return rc;
 	w->completed = t->api == UCX_PUT ? t->flushed : w->completed + 1;
@@ -518,7 +518,7 @@ static int make_window(struct ucx *t, const struct transport_config *config, str
 {
 	const ucp_mem_map_params_t params = {
 	    .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-	    .length = window_bytes(config),
+	    .length = window_bytes(config, window_uses[t->api]),
 	    .flags = UCP_MEM_MAP_ALLOCATE,
 	};
 	ucp_mem_attr_t memory = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
@@ -532,7 +532,7 @@ static int make_window(struct ucx *t, const struct transport_config *config, str
 		return ucx_complain(status, "allocate and map memory (see `ulimit -l`)", e);
 	window_open(&t->window, memory.address, config, window_uses[t->api]);
 	if (!t->window.is_watched)
-		t->requests = or_abort(calloc(t->window.target.count, sizeof(*t->requests)));
+		t->requests = or_abort(calloc(t->window.in_flight, sizeof(*t->requests)));
 	t->frames.out = window_buffer(&t->window, 0) - FRAMES_NUMBER;
 	t->base.overhead = t->window.is_watched ? WINDOW_TURN : 0;
 	return 0;
