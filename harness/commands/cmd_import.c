@@ -33,6 +33,11 @@ static void list_formats(void)
 		cli_print_item(f->name, 18, f->help, stdout);
 }
 
+static void say(const char *text)
+{
+	fprintf(stderr, "kblat: %s\n", text);
+}
+
 static enum status import_all(const struct cli_list *args, void *options, struct err *e)
 {
 	struct import_command *o = options;
@@ -59,7 +64,7 @@ static enum status import_all(const struct cli_list *args, void *options, struct
 
 enum status cmd_import(int argc, char **argv, struct err *e)
 {
-	struct import_command o = {.import = {.request = {.argc = argc, .argv = argv}}};
+	struct import_command o = {.import = {.request = {.argc = argc, .argv = argv, .say = say}}};
 	const struct cli_flag flags[] = {
 	    {"out", CLI_STRING, &o.import.request.out, "DIR", "where to put the run directories", 0, 0},
 	    IMPORT_OPTIONS_FLAGS(o.import),

@@ -187,6 +187,7 @@ enum status foreign_options_run(struct foreign_options *o, const struct cli_list
 		rc = err_set(e, -EINVAL, STATUS_USAGE, "run --foreign", NULL, "give the command after --");
 	q.import = o->import.request;
 	q.import.out = how->out ? how->out : "runs";
+	q.import.say = show_warning;
 	q.import.argc = how->argc;
 	q.import.argv = how->argv;
 	rc = rc ? rc : read_timeout(o, &q, e);

@@ -128,24 +128,27 @@ static void write_software(const struct page *p, const struct report_run *run)
 			    names.text[i]);
 }
 
+/* How long it took is known unless it was imported. */
 static void write_when(const struct page *p, const struct run_record *run)
 {
-	const char *began = run->started_utc;
-	int64_t from = utc_seconds(began), to = utc_seconds(run->ended_utc);
+	char *began = rundir_began(run);
+	const int64_t from = utc_seconds(began),
+		      to = strcmp(began, run->started_utc) ? -1 : utc_seconds(run->ended_utc);
 
-	if (!*began)
-		return;
-	html_printf(p, ", <time datetime=\"");
-	html_text(p, began);
-	html_printf(p, "\">");
-	if (from < 0)
+	if (*began) {
+		html_printf(p, ", <time datetime=\"");
 		html_text(p, began);
-	else
-		html_printf(p, "%.10s %.5s UTC", began, began + 11);
-	html_printf(p, "</time>");
+		html_printf(p, "\">");
+		if (from < 0)
+			html_text(p, began);
+		else
+			html_printf(p, "%.10s %.5s UTC", began, began + 11);
+		html_printf(p, "</time>");
+	}
 	if (from >= 0 && to >= from)
 		html_printf(p, to - from < 120 ? ", in %ld s" : ", in %ld min",
 			    (long)(to - from < 120 ? to - from : (to - from + 30) / 60));
+	free(began);
 }
 
 struct point_counts {

@@ -92,7 +92,7 @@ failed() {
 	foreign --no-state -- mkfifo '{file}'
 	failed "it has not written its samples to output/samples"
 	foreign --no-state -- printf 'lat_us\n1\n-2\n'
-	failed "output/stdout:3: not a latency: '-2'"
+	failed "output/stdout:3:1: not a latency: '-2'"
 	foreign --no-state -- ./no-such-tool
 	failed "./no-such-tool: cannot start: no such file or directory"
 	[ -z "$(find runs -name '*.partial')" ]

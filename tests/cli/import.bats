@@ -2,30 +2,8 @@
 # Samples of other programs as run directories (docs/import.md).
 
 load helper
+load import_helper
 bats_require_minimum_version 1.5.0
-
-IMPORTS=$BATS_TEST_DIRNAME/../imports
-
-# import FORMAT FILE [OPTION…]: imports it; sets $run_dir, and $status and $output like `run`.
-import() {
-	run "$KBLAT" import --out "$T/imported" "$@"
-	run_dir=$(tail -n 1 <<<"$output")
-}
-
-# refuses PART FORMAT FILE [OPTION…]: status 2, the message has that part, and nothing is left.
-refuses() {
-	local part=$1
-	shift
-	import "$@"
-	[ "$status" -eq 2 ] || { echo "status $status: $output" && return 1; }
-	[[ $output == *"$part"* ]] || { echo "$output" && return 1; }
-	[ -z "$(ls -A "$T/imported" 2>/dev/null)" ] || { ls "$T/imported" && return 1; }
-}
-
-# quantile KEY: of the imported samples, in ns.
-quantile() {
-	json "$run_dir/summary.json" "d['points'][0]['metrics']['lat_ns']['$1']"
-}
 
 @test "the real output of each program has the quantiles that an independent count of it has" {
 	local -A sorted=(
@@ -73,27 +51,27 @@ quantile() {
 }
 
 @test "what cannot be latencies, or was cut off, is refused with its line" {
-	printf 'lat_us\n1.5\n-3\n' >neg && refuses "neg:3: not a latency: '-3'" csv neg
-	printf 'lat_us\n1.5\nnan\n' >nan && refuses "nan:3: not a latency" csv nan
-	printf 'lat_us\n1.5\n0x10\n' >hex && refuses "hex:3: not a number" csv hex
-	printf 'lat_us\n1.5\n1.' >cut.csv && refuses "cut.csv:3: the line has no end" csv cut.csv
+	printf 'lat_us\n1.5\n-3\n' >neg && refuses "neg:3:1: not a latency: '-3'" csv neg
+	printf 'lat_us\n1.5\nnan\n' >nan && refuses "nan:3:1: not a latency" csv nan
+	printf 'lat_us\n1.5\n0x10\n' >hex && refuses "hex:3:1: not a number" csv hex
+	printf 'lat_us\n1.5\n1.' >cut.csv && refuses "cut.csv:3:1: the line has no end" csv cut.csv
 	printf 'lat_us\n' >none && refuses "it has no samples" csv none
 	printf 'lat_us\n1\n' >one && refuses "--unit contradicts" csv one --unit ns
 	printf 'latency\n1\n' >plain && refuses "give --unit" csv plain
 	printf 'a_us,b_us\n1,2\n' >both && refuses "several columns" csv both
 	refuses "has no column 'c_us'" csv both --column c_us
-	printf 'lat_us\n1\n1,5\n' >comma && refuses "comma:3: the line has more or fewer columns than the header" csv comma
+	printf 'lat_us\n1\n1,5\n' >comma && refuses "comma:3: the line has more or fewer columns than the first line" csv comma
 	printf 'a_us,b_us\n1,2\n3\n' >fewer && refuses "fewer:3: the line has more or fewer columns" csv --column a_us fewer
-	printf 'rep,lat_ns\n1,5\n0,5\n' >back && refuses "back:3: the repetitions are not in order" csv back
+	printf 'rep,lat_ns\n1,5\n0,5\n' >back && refuses "back:3:1: the repetitions are not in order" csv back
 	refuses "not a line of a clat log" fio "$IMPORTS/sockperf.log"
 	refuses "there is no list of samples" sockperf "$IMPORTS/fio.log"
 	refuses "not JSON" cyclictest-json "$IMPORTS/fio.log"
 	head -n 100 "$IMPORTS/sockperf.log" >short && refuses "cut off" sockperf short
 	sed 's/^100, [0-9.]*/100, 0.1/' "$IMPORTS/sockperf.log" >time.log && refuses "goes back to '0.1'" sockperf time.log
-	printf '5, 10, 0, 4096\n4, 10, 0, 4096\n' >fb && refuses "fb:2: time goes back" fio fb
-	printf '5, 10, 0, 4096\n5, 10, 1, 4096\n' >mix && refuses "reads and writes are mixed" fio mix
+	printf '5, 10, 0, 4096, 0\n4, 10, 0, 4096, 0\n' >fb && refuses "fb:2: time goes back" fio fb
+	printf '5, 10, 0, 4096, 0\n5, 10, 1, 4096, 0\n' >mix && refuses "reads and writes are mixed" fio mix
 	refuses "there is no format 'gauss'" gauss one
-	refuses "--unit is not for the format fio" fio --unit us "$IMPORTS/fio.log"
+	refuses "--unit is not for the format netperf" netperf --unit us "$IMPORTS/netperf.txt"
 }
 
 @test "a histogram whose last bin was exceeded is refused, and its order is not taken for that of time" {
@@ -103,11 +81,6 @@ quantile() {
 	assert_eq "$(json "$run_dir/summary.json" '"pattern" in d["points"][0]["metrics"], len(d["points"][0]["reps"])')" "(False, 2)"
 	run "$KBLAT" summary "$run_dir"
 	[[ $output == *"known in steps of 1000 ns"* ]]
-}
-
-# imported NAME: what the imported column of all repetitions has, sorted, in ns.
-imported() {
-	/usr/bin/python3 -c 'import glob, numpy, sys; [print(v) for v in sorted(numpy.concatenate([numpy.load(f) for f in glob.glob(sys.argv[1] + "/points/0000/rep-*/latency.npy")]))]' "$run_dir"
 }
 
 @test "a histogram becomes the lower edges of its bins, and their width is the error" {
@@ -241,8 +214,8 @@ arms_in() {
 	refuses "give --unit" hdr "$log"
 	refuses "it is not a log of HdrHistogram" hdr --unit us "$IMPORTS/netperf.txt"
 	head -c -20 "$log" >short && refuses "the line has no end" hdr --unit us short
-	sed '7s/....$//' "$log" >short && refuses "not a histogram in the encoding V2" hdr --unit us short
-	sed 's/^\(1764057601.*HISTFAAAAE14nJ\)N/\1M/' "$log" >bit && refuses "bit:7: not a histogram in the encoding V2" hdr --unit us bit
+	sed '7s/....$//' "$log" >short && refuses "not a histogram as HdrHistogram encodes it" hdr --unit us short
+	sed 's/^\(1764057601.*HISTFAAAAE14nJ\)N/\1M/' "$log" >bit && refuses "bit:7: not a histogram as HdrHistogram encodes it" hdr --unit us bit
 	sed 's/^1764057602/1764057600.5/; s/5.000,/5,/' "$log" >back && refuses "back:8: time goes back to" hdr --unit us back
 	sed 's/,5.047,/,5047,/' "$log" >units && refuses "in different units" hdr --unit us units
 	sed '7s/^/Tag=a,/; 8s/^/Tag=b,/' "$log" >tags && refuses "several tags" hdr --unit us tags
@@ -314,5 +287,5 @@ arms_in() {
 	run "$KBLAT" history imported
 	[[ $output != *"cannot"* ]]
 	run "$KBLAT" export "$run_dir" --csv
-	[[ $output == *",lat_ns,222,0,"* ]]
+	[[ $output == *",half_rtt_ns,222,0,"* ]]
 }

@@ -14,14 +14,19 @@
 #include "files/rundir/manifest.h"
 #include "files/rundir/writer.h"
 
-char *utc_now(char *buf, size_t size, int compact)
+char *utc_of(int64_t seconds, char *buf, size_t size, int compact)
 {
-	time_t now = time(NULL);
+	const time_t time = (time_t)seconds;
 	struct tm tm;
 
-	gmtime_r(&now, &tm);
+	gmtime_r(&time, &tm);
 	strftime(buf, size, compact ? "%Y%m%dT%H%M%SZ" : "%Y-%m-%dT%H:%M:%SZ", &tm);
 	return buf;
+}
+
+char *utc_now(char *buf, size_t size, int compact)
+{
+	return utc_of(time(NULL), buf, size, compact);
 }
 
 int64_t utc_seconds(const char *utc)
@@ -29,6 +34,14 @@ int64_t utc_seconds(const char *utc)
 	struct tm tm = {0};
 
 	return utc && strptime(utc, "%Y-%m-%dT%H:%M:%S", &tm) ? timegm(&tm) : -1;
+}
+
+char *rundir_began(const struct run_record *r)
+{
+	const int64_t began = r->t0.realtime_ns / 1000000000, made = utc_seconds(r->started_utc);
+	char utc[32];
+
+	return fs_path("%s", began > 0 && made > began ? utc_of(began, utc, sizeof(utc), 0) : r->started_utc);
 }
 
 static int write_text(const char *dir, const char *name, const char *text, size_t length, struct err *e)

@@ -61,10 +61,14 @@ void rundir_log(struct rundir *r, const char *event, json_t *more);
 int rundir_finish(struct rundir *r, struct err *e);
 void rundir_close(struct rundir *r);
 
-/* "20261121T093000Z" (compact) or "2026-11-21T09:30:00Z". Returns `buf` (at least 32 bytes). */
+/* "20261121T093000Z" (compact) or "2026-11-21T09:30:00Z", of seconds since 1970. Returns `buf` (at least 32 bytes). */
+char *utc_of(int64_t seconds, char *buf, size_t size, int compact);
 char *utc_now(char *buf, size_t size, int compact);
 
 /* Seconds since 1970 of "2026-11-21T09:30:00Z"; -1 if it is not such a text, or NULL. */
 int64_t utc_seconds(const char *utc);
+
+/* When a run was measured, in UTC, which for an imported file is long before its directory was made. The caller frees. */
+char *rundir_began(const struct run_record *r);
 
 #endif

@@ -12,6 +12,7 @@
 #include "common/table.h"
 #include "common/table_print.h"
 #include "common/text.h"
+#include "files/rundir/writer.h"
 #include "judge/compare/compare_judge.h"
 
 /* --- where a level changes --- */
@@ -232,7 +233,7 @@ static struct history_build build_of(const struct compare_run *run, size_t count
 	return (struct history_build){
 	    .kernel = fs_path("%s", run->kernel),
 	    .boot = fs_path("%s", run->boot),
-	    .started_utc = fs_path("%s", run->run.record.started_utc),
+	    .started_utc = rundir_began(&run->run.record),
 	    .runs = count,
 	    .value = NAN,
 	    .level = NAN,

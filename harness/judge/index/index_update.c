@@ -21,6 +21,7 @@
 #include "files/rundir/flows.h"
 #include "files/rundir/run_mode.h"
 #include "files/rundir/sealed.h"
+#include "files/rundir/writer.h"
 #include "judge/analysis/summary_json.h"
 #include "judge/index/index_file.h"
 #include "judge/index/index_sql.h"
@@ -228,12 +229,15 @@ static int add_row(struct index *ix, const struct run *r, const char *path, cons
 		   const struct sealed_hosts *hosts, const char *not_comparable, struct err *e)
 {
 	const struct run_record *d = &r->record;
+	char *began = rundir_began(d);
+	const int rc =
+	    index_sql_do(ix, e, INDEX_ADD_RUN, "ttjtttiittittttttjt", path, stamp, json_object_get(r->resolved, "name"),
+			 d->title, d->variant, d->status, (int64_t)r->sealed, (int64_t)d->valid,
+			 first_reason(d->reasons), began, d->t0.realtime_ns, d->ended_utc, d->version, d->commit,
+			 hosts->hosts, hosts->boot, hosts->kernel, json_object_get(d->points, "total"), not_comparable);
 
-	return index_sql_do(ix, e, INDEX_ADD_RUN, "ttjtttiittittttttjt", path, stamp,
-			    json_object_get(r->resolved, "name"), d->title, d->variant, d->status, (int64_t)r->sealed,
-			    (int64_t)d->valid, first_reason(d->reasons), d->started_utc, d->t0.realtime_ns,
-			    d->ended_utc, d->version, d->commit, hosts->hosts, hosts->boot, hosts->kernel,
-			    json_object_get(d->points, "total"), not_comparable);
+	free(began);
+	return rc;
 }
 
 static int add_opened(struct index *ix, json_t *bases, const struct run *r, const char *path, const char *stamp,

@@ -3,25 +3,32 @@
 #include <errno.h>
 #include <math.h>
 #include <openssl/evp.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "common/err.h"
+#include "common/fs.h"
 #include "common/or_abort.h"
 
 /*
- * The encoding: in base64, a cookie and the length of a zlib stream; in that, a head of 40 bytes, then a count for each bin
- * as a ZigZag LEB128 of at most 9 bytes, where a negative one stands for so many bins without a sample. Numbers of heads
- * are big-endian. The offset in the head is that of the writer's array: the counts are in the order of the values. A
- * factor for decimal values must be 1; hdr-histogram-js writes that as an integer.
+ * The encoding: in base64, a cookie and the length of a zlib stream; in that, a head, then the counts of all bins: in V2 a
+ * ZigZag LEB128 of at most 9 bytes each, where a negative one stands for so many bins without a sample; in V0 and V1 words,
+ * whose size is in the cookie. Numbers are big-endian. The offset in the head is that of the writer's array: the counts are
+ * in the order of the values. A factor for decimal values must be 1; hdr-histogram-js writes that as an integer.
  */
-#define HDR_COMPRESSED 0x1c849304
-#define HDR_PLAIN      0x1c849303
-#define HDR_SIZES      0xf0 /* of a cookie: the size of words, without meaning in V2 */
-#define HDR_HEAD       40
+#define HDR_SIZES      0xf0	  /* of a cookie: the size of words, without meaning in V2 */
+#define HDR_HEAD       40	  /* 32 in V0, without length, offset and factor, but with the total */
 #define HDR_COUNTS_MAX (16 << 20) /* bytes */
 #define HDR_DIGITS_MAX 5
+
+static const struct hdr_version {
+	uint32_t plain, compressed;
+	size_t head;
+} hdr_versions[] = {{0x1c849308, 0x1c849309, 32}, {0x1c849301, 0x1c849302, 40}, {0x1c849303, 0x1c849304, 40}};
+
+enum { HDR_V0, HDR_V1, HDR_V2, HDR_VERSIONS };
 
 static uint64_t big_endian(const unsigned char *p, int bytes)
 {
@@ -34,7 +41,7 @@ static uint64_t big_endian(const unsigned char *p, int bytes)
 
 static int hdr_refuse(const struct reading *r, struct err *e)
 {
-	return reading_refuse(r, e, "not a histogram in the encoding V2 of HdrHistogram, or cut off", NULL);
+	return reading_refuse(r, e, "not a histogram as HdrHistogram encodes it, or cut off", NULL);
 }
 
 /* --- from the text to the counts --- */
@@ -42,20 +49,23 @@ static int hdr_refuse(const struct reading *r, struct err *e)
 struct hdr {
 	unsigned char head[HDR_HEAD], *counts;
 	size_t length;	/* of the counts */
+	int version;	/* HDR_V0 and so on */
+	size_t word;	/* bytes of a count; 0: as in V2 */
 	int64_t max_ns; /* in its bins */
 };
 
-static int hdr_inflate(struct reading *r, z_stream *z, struct hdr *h, struct err *e)
+static bool is_cookie(uint64_t cookie, uint32_t of)
 {
+	return (cookie & ~(uint64_t)HDR_SIZES) == (of & ~(uint32_t)HDR_SIZES);
+}
+
+/* Of V0, the rest of the stream; otherwise the head has the length. */
+static int hdr_read_counts(struct reading *r, z_stream *z, struct hdr *h, struct err *e)
+{
+	const bool is_told = h->version != HDR_V0;
 	int rc;
 
-	z->next_out = h->head;
-	z->avail_out = HDR_HEAD;
-	rc = inflate(z, Z_SYNC_FLUSH);
-	if ((rc != Z_OK && rc != Z_STREAM_END) || z->avail_out ||
-	    (big_endian(h->head, 4) & ~HDR_SIZES) != (HDR_PLAIN & ~HDR_SIZES))
-		return hdr_refuse(r, e);
-	h->length = big_endian(h->head + 4, 4);
+	h->length = is_told ? big_endian(h->head + 4, 4) : HDR_COUNTS_MAX;
 	if (h->length > HDR_COUNTS_MAX)
 		return hdr_refuse(r, e);
 	h->counts = large_alloc(h->length + 1, 1);
@@ -64,15 +74,38 @@ static int hdr_inflate(struct reading *r, z_stream *z, struct hdr *h, struct err
 	z->next_out = h->counts;
 	z->avail_out = (unsigned)h->length + 1; /* for the end of the stream to be seen */
 	rc = inflate(z, Z_FINISH);
-	return rc == Z_STREAM_END && z->avail_out == 1 ? 0 : hdr_refuse(r, e);
+	if (rc != Z_STREAM_END || (is_told && z->avail_out != 1) || !z->avail_out)
+		return hdr_refuse(r, e);
+	h->length = h->length + 1 - z->avail_out;
+	return h->word && h->length % h->word ? hdr_refuse(r, e) : 0;
+}
+
+static int hdr_inflate(struct reading *r, z_stream *z, struct hdr *h, struct err *e)
+{
+	uint64_t cookie;
+	int rc;
+
+	z->next_out = h->head;
+	z->avail_out = (unsigned)hdr_versions[h->version].head;
+	rc = inflate(z, Z_SYNC_FLUSH);
+	cookie = big_endian(h->head, 4);
+	if ((rc != Z_OK && rc != Z_STREAM_END) || z->avail_out || !is_cookie(cookie, hdr_versions[h->version].plain))
+		return hdr_refuse(r, e);
+	h->word = h->version == HDR_V2 ? 0 : (cookie & HDR_SIZES) >> 4 & 0xe;
+	if (h->version != HDR_V2 && h->word != 2 && h->word != 4 && h->word != 8)
+		return hdr_refuse(r, e);
+	return hdr_read_counts(r, z, h, e);
 }
 
 static int hdr_unpack(struct reading *r, const unsigned char *data, size_t size, struct hdr *h, struct err *e)
 {
 	z_stream z = {.next_in = (unsigned char *)data + 8, .avail_in = (unsigned)(size - 8)};
+	const uint64_t cookie = big_endian(data, 4);
 	int rc;
 
-	if ((big_endian(data, 4) & ~HDR_SIZES) != (HDR_COMPRESSED & ~HDR_SIZES) || big_endian(data + 4, 4) > size - 8)
+	while (h->version < HDR_VERSIONS && !is_cookie(cookie, hdr_versions[h->version].compressed))
+		h->version++;
+	if (h->version == HDR_VERSIONS || big_endian(data + 4, 4) > size - 8)
 		return hdr_refuse(r, e);
 	if (inflateInit(&z) != Z_OK)
 		return err_sys(e, -ENOMEM, r->path, "read");
@@ -81,20 +114,24 @@ static int hdr_unpack(struct reading *r, const unsigned char *data, size_t size,
 	return rc;
 }
 
+/* Some write base64 without its padding. */
 static int hdr_decode(struct reading *r, const char *text, struct hdr *h, struct err *e)
 {
 	const size_t length = strlen(text);
+	char *padded;
 	unsigned char *data;
 	int size, rc;
 
-	if (length < 16 || length % 4)
+	if (length < 16 || length % 4 == 1)
 		return hdr_refuse(r, e);
-	data = large_alloc(length, 1);
-	if (!data)
-		return err_sys(e, -ENOMEM, r->path, "read");
-	size = EVP_DecodeBlock(data, (const unsigned char *)text, (int)length);
-	rc = size < 8 ? hdr_refuse(r, e) : hdr_unpack(r, data, (size_t)size, h, e);
+	padded = fs_path("%s%s", text, length % 4 == 2 ? "==" : length % 4 == 3 ? "=" : "");
+	data = large_alloc(length + 4, 1);
+	size = data ? EVP_DecodeBlock(data, (const unsigned char *)padded, (int)strlen(padded)) : 0;
+	rc = !data	? err_sys(e, -ENOMEM, r->path, "read")
+	     : size < 8 ? hdr_refuse(r, e)
+			: hdr_unpack(r, data, (size_t)size, h, e);
 	free(data);
+	free(padded);
 	return rc;
 }
 
@@ -109,8 +146,10 @@ struct hdr_bins {
 
 static int hdr_bins_of(struct reading *r, const struct hdr *h, int64_t unit_ns, struct hdr_bins *b, struct err *e)
 {
-	const uint64_t digits = big_endian(h->head + 12, 4), least = big_endian(h->head + 16, 8);
-	const uint64_t ratio = big_endian(h->head + 32, 8);
+	const bool is_short = h->version == HDR_V0;
+	const uint64_t digits = big_endian(h->head + (is_short ? 4 : 12), 4);
+	const uint64_t least = big_endian(h->head + (is_short ? 8 : 16), 8);
+	const uint64_t ratio = is_short ? 1 : big_endian(h->head + 32, 8);
 	double largest = 2, factor;
 
 	memcpy(&factor, &ratio, sizeof(factor));
@@ -138,9 +177,16 @@ static int hdr_add(struct reading *r, struct hdr *h, const struct hdr_bins *b, u
 	return reading_bin(r, (int64_t)(within << bits) * b->unit_ns, ((int64_t)1 << bits) * b->unit_ns, count, e);
 }
 
-static int64_t zigzag(const struct hdr *h, size_t *at)
+/* A count, or how many bins are empty, as a negative number. */
+static int64_t hdr_count(const struct hdr *h, size_t *at)
 {
 	uint64_t value = 0;
+
+	if (h->word) {
+		value = big_endian(h->counts + *at, (int)h->word);
+		*at += h->word;
+		return value > INT64_MAX ? INT64_MIN : (int64_t)value;
+	}
 
 	for (int i = 0; i < 9 && *at < h->length; i++) {
 		const unsigned char byte = h->counts[(*at)++];
@@ -162,7 +208,7 @@ static int hdr_take(struct reading *r, struct hdr *h, int64_t unit_ns, struct er
 	if (!rc && r->resolution_ns < unit_ns << b.unit_bits)
 		r->resolution_ns = unit_ns << b.unit_bits;
 	for (size_t at = 0; !rc && at < h->length;) {
-		const int64_t count = zigzag(h, &at);
+		const int64_t count = hdr_count(h, &at);
 		const uint64_t skipped = count < 0 ? -(uint64_t)count : 1;
 
 		if (skipped > HDR_INDEX_MAX - b.index)
@@ -181,7 +227,8 @@ struct hdr_log {
 	double time; /* of the last interval */
 	char *tag;   /* of all intervals; NULL: not known yet */
 	int scale;   /* of "Interval_Max": the power of ten by which it is less than the values */
-	bool is_log, has_scale;
+	bool has_begun, has_scale;
+	unsigned long first; /* line that is none of a log; 0: there is none */
 };
 
 /* "Interval_Max" is divided by the writer's unit: a second unit in a file shows there. */
@@ -215,67 +262,118 @@ static int hdr_tag(struct reading *r, struct hdr_log *l, const char *tag, struct
 		   : 0;
 }
 
+/* "0.127,1.007,2.769,HISTFAAA…", before it perhaps "Tag=NAME,". */
+struct hdr_fields {
+	const char *tag, *time, *length, *max, *text;
+};
+
+static int hdr_split(struct reading *r, struct hdr_fields *f, double *time, struct err *e)
+{
+	char *at = r->text, *end = NULL;
+
+	f->tag = "";
+	f->time = reading_field(&at);
+	if (!strncmp(f->time, "Tag=", 4)) {
+		f->tag = f->time + 4;
+		f->time = reading_field(&at);
+	}
+	f->length = reading_field(&at);
+	f->max = reading_field(&at);
+	f->text = reading_field(&at);
+	*time = f->time ? strtod(f->time, &end) : -1;
+	return f->text && !at && end != f->time && !*end && isfinite(*time) && *f->length
+		   ? 0
+		   : reading_refuse(r, e, "not an interval of a log of HdrHistogram", NULL);
+}
+
+/* A histogram without an interval, as programs print it: the cookie in base64, and more of it. */
+static bool is_alone(const char *text)
+{
+	static const char base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
+
+	return !strncmp(text, "HIST", 4) && strspn(text, base64) == strlen(text);
+}
+
 static int hdr_interval(struct reading *r, struct hdr_log *l, struct err *e)
 {
-	char *at = r->text, *tag = "", *first = reading_field(&at), *end;
+	const bool alone = is_alone(r->text);
+	struct hdr_fields f = {.tag = "", .text = r->text};
 	struct hdr h = {.length = 0};
-	int rc;
+	double time = l->time;
+	int rc = alone ? 0 : hdr_split(r, &f, &time, e);
 
-	if (!strncmp(first, "Tag=", 4)) {
-		tag = first + 4;
-		first = reading_field(&at);
-	}
-	const char *length = reading_field(&at), *max = reading_field(&at), *text = reading_field(&at);
-	const double time = first ? strtod(first, &end) : -1;
-
-	if (!text || at || end == first || *end || !isfinite(time) || !*length)
-		return reading_refuse(r, e, "not an interval of a log of HdrHistogram", NULL);
-	rc = hdr_tag(r, l, tag, e);
 	if (rc)
+		return rc;
+	rc = hdr_tag(r, l, f.tag, e);
+	if (rc) {
+		if (rc > 0)
+			reading_skip(r, "intervals of other tags");
 		return rc < 0 ? rc : 0;
+	}
 	if (r->to->reps && time < l->time)
-		return reading_refuse(r, e, "time goes back to", first);
+		return reading_refuse(r, e, "time goes back to", f.time);
 	l->time = time;
 	rc = r->to->reps ? 0 : samples_begin(r->to, e);
 	if (!rc)
-		rc = hdr_decode(r, text, &h, e);
+		rc = hdr_decode(r, f.text, &h, e);
 	if (!rc)
 		rc = hdr_take(r, &h, l->unit_ns, e);
-	if (!rc)
-		rc = hdr_check_max(r, l, max, &h, e);
+	if (!rc && !alone)
+		rc = hdr_check_max(r, l, f.max, &h, e);
 	free(h.counts);
 	return rc;
 }
 
 /* "#[Histogram log format version 1.3]", "#[StartTime: 1441812279.474 (seconds since epoch), …]". */
-static int hdr_remark(struct reading *r, struct hdr_log *l, struct err *e)
+static int hdr_remark(struct reading *r, struct err *e)
 {
 	double seconds;
 
-	if (!strncmp(r->text, "#[Histogram log format version ", 31)) {
-		l->is_log = true;
-		if (strncmp(r->text + 31, "1.", 2) != 0)
-			return reading_refuse(r, e, "unknown version:", r->text + 31);
-	}
+	if (!strncmp(r->text, "#[Histogram log format version ", 31) && strncmp(r->text + 31, "1.", 2) != 0)
+		return reading_refuse(r, e, "unknown version:", r->text + 31);
 	if (sscanf(r->text, "#[StartTime: %lf ", &seconds) == 1 && seconds > 0 && seconds < 9e9)
 		r->started_ns = (int64_t)(seconds * 1e9);
 	return 0;
 }
 
+/* The names of the columns: "StartTimestamp", and the like, before which some have "Tag". */
+static bool is_legend(const char *text)
+{
+	return strstr(text, "Timestamp\"") && strstr(text, "Histogram\"");
+}
+
+static bool is_spectrum(const char *text)
+{
+	return strstr(text, "Percentile") && strstr(text, "TotalCount");
+}
+
+/* Even an interval that is damaged begins with its time. */
+static bool hdr_begins(const char *text)
+{
+	double time;
+	char comma;
+
+	return is_alone(text) || !strncmp(text, "Tag=", 4) || strstr(text, ",HIST") ||
+	       (sscanf(text, " %lf%c", &time, &comma) == 2 && comma == ',');
+}
+
 static int hdr_line(struct reading *r, struct hdr_log *l, struct err *e)
 {
 	if (*r->text == '#')
-		return hdr_remark(r, l, e);
-	if (!*r->text || !strncmp(r->text, "\"StartTimestamp\"", 16))
+		return hdr_remark(r, e);
+	if (!*r->text || is_legend(r->text))
 		return 0;
-	if (!l->is_log)
-		return reading_refuse(
-		    r, e,
-		    strstr(r->text, "Percentile")
-			? "it is a list of percentiles, of which there are no samples; log the histogram"
-			: "it is not a log of HdrHistogram",
-		    NULL);
-	return hdr_interval(r, l, e);
+	if (is_spectrum(r->text))
+		return reading_refuse(r, e,
+				      "it is a list of percentiles (as wrk2 prints one), of which there are no "
+				      "samples; log the histogram",
+				      NULL);
+	l->has_begun |= hdr_begins(r->text);
+	if (l->has_begun)
+		return hdr_interval(r, l, e);
+	l->first = l->first ? l->first : r->line;
+	reading_skip(r, "lines before the first interval");
+	return 0;
 }
 
 int read_hdr(struct reading *r, struct err *e)
@@ -290,6 +388,10 @@ int read_hdr(struct reading *r, struct err *e)
 		rc = hdr_line(r, &l, e);
 		if (rc)
 			break;
+	}
+	if (!rc && !l.has_begun) {
+		r->line = l.first ? l.first : r->line;
+		rc = reading_refuse(r, e, "it is not a log of HdrHistogram", NULL);
 	}
 	free(l.tag);
 	return rc;

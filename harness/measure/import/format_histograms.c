@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,21 +153,57 @@ static int cyclic_check(const struct reading *r, const json_t *document, const j
 	return 0;
 }
 
-/* The document, or NULL and `rc`. */
-static json_t *parse_json(struct reading *r, int *rc, struct err *e)
+/* What a program printed before its JSON document is passed over. */
+static char *json_begin(struct reading *r, char *text)
 {
-	json_error_t error;
-	json_t *document = json_loadf(r->in, JSON_REJECT_DUPLICATES, &error);
+	const char *mark = "\xef\xbb\xbf";
+	char *end;
 
-	r->line = document ? 1 : (unsigned long)(error.line > 0 ? error.line : 1);
+	if (!strncmp(text, mark, strlen(mark)))
+		text += strlen(mark);
+	for (r->line = 1; *text && *text != '{' && *text != '['; r->line++) {
+		if (text[strspn(text, " \t\r\n")] == '{')
+			break;
+		reading_skip(r, "lines before the document");
+		end = strchr(text, '\n');
+		text = end ? end + 1 : text + strlen(text);
+	}
+	return text;
+}
+
+/* The document, or NULL and `rc`. `*is_ambiguous`: an object has a key twice, of which one value is lost. */
+static json_t *parse_json(struct reading *r, bool *is_ambiguous, int *rc, struct err *e)
+{
+	json_t *document = NULL;
+	json_error_t error;
+	char *text = NULL, *from;
+	size_t room = 0;
+
+	if (getdelim(&text, &room, '\0', r->in) < 0) {
+		free(text);
+		*rc = ferror(r->in) ? err_sys(e, -errno, r->path, "read")
+				    : reading_refuse(r, e, "not JSON: the file is empty", NULL);
+		return NULL;
+	}
+	from = json_begin(r, text);
+	document = json_loads(from, JSON_REJECT_DUPLICATES, &error);
+	if (!document && is_ambiguous && json_error_code(&error) == json_error_duplicate_key) {
+		*is_ambiguous = true;
+		document = json_loads(from, 0, &error);
+	}
+	if (!document) {
+		r->field_line = r->line - 1 + (unsigned long)(error.line > 0 ? error.line : 1);
+		r->field_at = error.column > 0 ? (unsigned long)error.column : 1;
+	}
 	*rc = document ? 0 : reading_refuse(r, e, "not JSON:", error.text);
+	free(text);
 	return document;
 }
 
 int read_cyclic_json(struct reading *r, struct err *e)
 {
 	int rc;
-	json_t *document = parse_json(r, &rc, e);
+	json_t *document = parse_json(r, NULL, &rc, e);
 	const json_t *threads = json_object_get(document, "thread"), *thread;
 	const json_t *in_ns = json_object_get(document, "resolution_in_ns");
 	const int64_t unit_ns = json_is_true(in_ns) || json_integer_value(in_ns) ? 1 : 1000;
@@ -390,76 +427,134 @@ static int fio_bin(struct reading *r, const char *key, uint64_t count, struct er
 	return reading_bin(r, middle - width / 2, width, count, e);
 }
 
-static int fio_job(struct reading *r, const json_t *clat, struct err *e)
+/* Which of the histograms of a document: of a direction, and of a kind of time. */
+struct fio_choice {
+	const char *direction; /* NULL: not known yet */
+	const char *kind;      /* "clat_ns" */
+	bool is_asked;	       /* the kind was */
+	bool is_ambiguous;     /* a bin may be there twice */
+};
+
+static const json_t *fio_times(const json_t *job, const char *direction, const char *kind)
 {
-	const json_t *bins = json_object_get(clat, "bins"), *value;
-	const json_int_t total = json_integer_value(json_object_get(clat, "N"));
-	json_int_t sum = 0;
+	return json_object_get(json_object_get(job, direction), kind);
+}
+
+/* fio 3 prints the total since 3.19; before that, all operations of the direction are in the bins. */
+static int fio_job(struct reading *r, const struct fio_choice *c, const json_t *job, struct err *e)
+{
+	const json_t *times = fio_times(job, c->direction, c->kind), *bins = json_object_get(times, "bins"), *value;
+	const json_t *n = json_object_get(times, "N");
+	const json_t *all = n ? n : json_object_get(json_object_get(job, c->direction), "total_ios");
+	json_int_t total = json_integer_value(all), sum = 0;
 	const char *key;
 	int rc;
 
-	if (!json_is_object(bins))
-		return reading_refuse(r, e, "it has percentiles only; run fio with --output-format=json+", NULL);
 	rc = samples_begin(r->to, e);
 	json_object_foreach ((json_t *)bins, key, value) {
 		const json_int_t count = json_integer_value(value);
 
-		if (!rc && (!json_is_integer(value) || count < 0 || count > total - sum))
+		if (!rc && (!json_is_integer(value) || count < 0 || (n && count > total - sum)))
 			rc = reading_refuse(r, e, "the bins contradict the number of operations at", key);
 		rc = rc ? rc : fio_bin(r, key, (uint64_t)count, e);
 		if (rc)
 			return rc;
 		sum += count;
 	}
+	if (!n && !c->is_ambiguous)
+		total = sum;
 	return rc || sum == total ? rc : reading_refuse(r, e, "the bins do not sum up to the operations", NULL);
 }
 
-static bool fio_has(const json_t *job, const char *direction)
+/* It has such times, with bins if `with_bins`. */
+static bool fio_has(const json_t *jobs, const char *direction, const char *kind, bool with_bins)
 {
-	const json_t *clat = json_object_get(json_object_get(job, direction), "clat_ns");
+	const json_t *job;
+	size_t i;
 
-	return json_integer_value(json_object_get(clat, "N")) > 0;
+	json_array_foreach (jobs, i, job) {
+		const json_t *times = fio_times(job, direction, kind), *bins = json_object_get(times, "bins");
+
+		if (json_object_size(bins) || (!with_bins && json_integer_value(json_object_get(times, "N")) > 0))
+			return true;
+	}
+	return false;
 }
 
-/* The direction that was asked for, or the only one; NULL: there are none, or several. */
-static const char *fio_direction(const struct reading *r, const json_t *jobs)
+/* --column "read", "lat", or "read.lat". */
+static int fio_asked(const struct reading *r, struct fio_choice *c, char *room, size_t size, struct err *e)
 {
-	static const char *const all[] = {"read", "write", "trim"};
+	static const char *const kinds[] = {"slat", "clat", "lat"};
+	const char *dot = r->column ? strchr(r->column, '.') : NULL, *kind = dot ? dot + 1 : r->column;
+
+	c->kind = "clat_ns";
+	if (!r->column)
+		return 0;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(kind, kinds[i])) {
+			static const char *const keys[] = {"slat_ns", "clat_ns", "lat_ns"};
+
+			c->kind = keys[i];
+			c->is_asked = true;
+		}
+	if (dot && !c->is_asked)
+		return reading_refuse(r, e, "--column must end in .slat, .clat or .lat, not", r->column);
+	if (!c->is_asked || dot) {
+		snprintf(room, size, "%.*s", dot ? (int)(dot - r->column) : (int)size - 1, r->column);
+		c->direction = room;
+	}
+	return 0;
+}
+
+/* The direction that was asked for, or the only one. */
+static int fio_choose(const struct reading *r, const json_t *jobs, struct fio_choice *c, struct err *e)
+{
+	static const char *const all[] = {"read", "write", "trim", "mixed"};
 	const char *found = NULL;
-	const json_t *job;
-	size_t i, count = 0;
+	size_t count = 0;
+	bool has_others = false, is_old = false;
 
 	for (size_t d = 0; d < sizeof(all) / sizeof(all[0]); d++) {
-		bool is_there = false;
-
-		json_array_foreach (jobs, i, job)
-			is_there |= fio_has(job, all[d]);
-		if (is_there && (!r->column || !strcmp(r->column, all[d]))) {
+		if (c->direction && strcmp(c->direction, all[d]) != 0)
+			continue;
+		has_others |= fio_has(jobs, all[d], "lat_ns", true) || fio_has(jobs, all[d], "slat_ns", true);
+		is_old |= fio_has(jobs, all[d], "clat", true) || fio_has(jobs, all[d], "lat", true);
+		if (fio_has(jobs, all[d], c->kind, false)) {
 			found = all[d];
 			count++;
 		}
 	}
-	return count == 1 ? found : NULL;
+	if (count > 1 || (!count && !has_others && !is_old))
+		return reading_refuse(
+		    r, e, "choose one of the directions that it has with --column read, write, trim or mixed", NULL);
+	if (is_old)
+		return reading_refuse(r, e, "fio 2 wrote it, in us and with bins of another kind; run fio 3", NULL);
+	c->direction = found;
+	if (found && fio_has(jobs, found, c->kind, true))
+		return 0;
+	return reading_refuse(r, e,
+			      has_others ? "these times have no bins; others have: choose with --column lat or slat"
+					 : "it has percentiles only; run fio with --output-format=json+",
+			      NULL);
 }
 
 /* fio --output-format=json+: each job is a repetition. */
 int read_fio_json(struct reading *r, struct err *e)
 {
+	struct fio_choice c = {.direction = NULL};
+	char direction[16];
 	int rc;
-	json_t *document = parse_json(r, &rc, e);
+	json_t *document = parse_json(r, &c.is_ambiguous, &rc, e);
 	const json_t *jobs = json_object_get(document, "jobs"), *job;
-	const char *direction = fio_direction(r, jobs);
 	size_t i;
 
 	r->resolution_ns = 1;
 	if (!rc && !json_is_array(jobs))
 		rc = reading_refuse(r, e, "it is not the output of fio --output-format=json+", NULL);
-	if (!rc && !direction)
-		rc = reading_refuse(r, e, "choose one of the directions that it has with --column read, write or trim",
-				    NULL);
+	rc = rc ?: fio_asked(r, &c, direction, sizeof(direction), e) ?: fio_choose(r, jobs, &c, e);
 	json_array_foreach (jobs, i, job)
-		if (!rc && fio_has(job, direction))
-			rc = fio_job(r, json_object_get(json_object_get(job, direction), "clat_ns"), e);
+		if (!rc && json_object_size(json_object_get(fio_times(job, c.direction, c.kind), "bins")))
+			rc = fio_job(r, &c, job, e);
 	json_decref(document);
 	return rc;
 }

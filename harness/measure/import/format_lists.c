@@ -1,13 +1,27 @@
 #include "measure/import/formats.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* What is half of a round trip has the name that it has in kblat's own runs, which claims and comparisons use. */
+static void name_series(struct reading *r, const char *series, const char *label)
+{
+	r->series = series;
+	r->label = label;
+}
+
 /* --- perftest --- */
 
-/* ib_send_lat -U or -H: "#, usec", then "1, 3.41" and so on, then the table. */
-static int perftest_row(struct reading *r, uint64_t expected, int64_t *last, struct err *e)
+/* ib_send_lat -U or -H: "#, usec", then "1, 3.41" and so on, then the table. With both, the sorted list of -H follows. */
+struct perftest {
+	bool has_begun, is_sorted_again, has_ended;
+	uint64_t listed; /* so far */
+	int64_t last;
+};
+
+static int perftest_row(struct reading *r, struct perftest *p, struct err *e)
 {
 	char *at = r->text, *number = reading_field(&at), *text = reading_field(&at);
 	int64_t ns;
@@ -16,12 +30,12 @@ static int perftest_row(struct reading *r, uint64_t expected, int64_t *last, str
 
 	if (!text || at || !reading_count(number, &n))
 		return reading_refuse(r, e, "not a sample of perftest:", r->text);
-	if (n != expected)
+	if (n != ++p->listed)
 		return reading_refuse(r, e, "samples are missing before number", number);
 	rc = reading_latency(r, text, 1000, &ns, e);
-	if (!rc && ns < *last)
+	if (!rc && ns < p->last)
 		r->is_unordered = false;
-	*last = ns;
+	p->last = ns;
 	return rc ? rc : samples_add(r->to, ns, 1, e);
 }
 
@@ -42,35 +56,58 @@ static int perftest_summary(const struct reading *r, uint64_t listed, struct err
 	return reading_refuse(r, e, "the slowest messages are not listed; run perftest with -U, not -H", NULL);
 }
 
+static int perftest_begin(struct reading *r, struct perftest *p, struct err *e)
+{
+	if (p->has_ended || p->is_sorted_again || (p->has_begun && r->is_unordered))
+		return reading_refuse(r, e, "it has a second list of samples: give each run a file", NULL);
+	if (!strcmp(r->text + 3, "cycles"))
+		return reading_refuse(r, e, "the samples are in cycles of an unknown clock; run perftest without -C",
+				      NULL);
+	if (strcmp(r->text + 3, "usec") != 0)
+		return reading_refuse(r, e, "the samples are not in usec, but in", r->text + 3);
+	p->is_sorted_again = p->has_begun;
+	if (p->is_sorted_again)
+		return 0;
+	p->has_begun = true;
+	r->is_unordered = true; /* until one is less than the one before it */
+	return samples_begin(r->to, e);
+}
+
+static int perftest_line(struct reading *r, struct perftest *p, struct err *e)
+{
+	if (!strncmp(r->text, "#, ", 3))
+		return perftest_begin(r, p, e);
+	/* Those of a ping-pong are half of a round trip; a read or an atomic operation is timed as a whole. */
+	if (!p->has_begun && strstr(r->text, " Latency Test") &&
+	    (strstr(r->text, "Send") || strstr(r->text, "RDMA_Write ")))
+		name_series(r, "half_rtt_ns", "t_rtt/2");
+	if (!p->has_begun && strstr(r->text, "tps average"))
+		return reading_refuse(r, e, "there is no list of samples: run perftest with -n, not for a time (-D)",
+				      NULL);
+	if (p->has_begun && is_perftest_end(r->text)) {
+		p->has_ended = true;
+		return 0;
+	}
+	if (p->is_sorted_again && !p->has_ended)
+		reading_skip(r, "lines of a sorted list");
+	else if (p->has_begun)
+		return p->has_ended ? perftest_summary(r, p->listed, e) : perftest_row(r, p, e);
+	return 0;
+}
+
 int read_perftest(struct reading *r, struct err *e)
 {
-	bool has_begun = false, has_ended = false;
-	uint64_t expected = 1;
-	int64_t last = 0;
+	struct perftest p = {.listed = 0};
 	int rc;
 
 	while ((rc = reading_line(r, e)) > 0) {
-		rc = 0;
-		if (!strncmp(r->text, "#, ", 3)) {
-			if (has_begun)
-				return reading_refuse(r, e, "it has a second list of samples: give each run a file",
-						      NULL);
-			if (strcmp(r->text + 3, "usec") != 0)
-				return reading_refuse(r, e, "the samples are not in usec, but in", r->text + 3);
-			has_begun = true;
-			r->is_unordered = true; /* until one is less than the one before it */
-			rc = samples_begin(r->to, e);
-		} else if (has_begun && is_perftest_end(r->text)) {
-			has_ended = true;
-		} else if (has_begun) {
-			rc = has_ended ? perftest_summary(r, expected - 1, e) : perftest_row(r, expected++, &last, e);
-		}
+		rc = perftest_line(r, &p, e);
 		if (rc)
 			return rc;
 	}
-	if (!rc && !has_begun)
+	if (!rc && !p.has_begun)
 		return reading_refuse(r, e, "there is no list of samples; run perftest with -U", NULL);
-	if (!rc && !has_ended)
+	if (!rc && !p.has_ended)
 		return reading_refuse(r, e, "the summary after the samples is missing: the file was cut off", NULL);
 	return rc;
 }
@@ -86,6 +123,17 @@ struct sockperf_state {
 	bool has_any;
 };
 
+/* With --full-rtt, or of a stream, they are whole; otherwise half of the time between sending and receiving. */
+static void sockperf_name(struct reading *r, double round_trip_s, double latency_s)
+{
+	if (r->to->entries)
+		return;
+	if (fabs(latency_s - round_trip_s / 2) < 2e-9)
+		name_series(r, "half_rtt_ns", "t_rtt/2");
+	else if (fabs(latency_s - round_trip_s) < 2e-9)
+		name_series(r, "rtt_ns", "t_rtt");
+}
+
 static int sockperf_row(struct reading *r, struct sockperf_state *s, struct err *e)
 {
 	char *at = r->text, *number = reading_field(&at), *sent = reading_field(&at), *received = reading_field(&at);
@@ -99,7 +147,7 @@ static int sockperf_row(struct reading *r, struct sockperf_state *s, struct err 
 	t = strtod(sent, &end);
 	if (end == sent || *end || !isfinite(t))
 		return reading_refuse(r, e, "not a time:", sent);
-	(void)received;
+	sockperf_name(r, strtod(received, NULL) - t, strtod(latency, NULL) * (double)s->unit_ns / 1e9);
 	if (s->has_any && (n < s->next || t < s->sent))
 		return reading_refuse(r, e, "time or number goes back to", n < s->next ? number : sent);
 	rc = s->has_any && n > s->next ? reading_lost(r, n - s->next, e) : 0;
@@ -143,37 +191,83 @@ int read_sockperf(struct reading *r, struct err *e)
 
 /* --- fio --- */
 
-/* fio's clat log: "time (ms), latency (ns), direction, block size, offset…". */
-int read_fio(struct reading *r, struct err *e)
+static const char *const fio_directions[] = {"read", "write", "trim"};
+
+struct fio {
+	uint64_t time, direction;
+	int asked;  /* the direction; -1: the only one */
+	bool is_ns; /* fio 3 wrote it: only that has a sixth column, or a priority in hexadecimal */
+};
+
+/*
+ * A clat log is "time (ms), latency, direction, block size", then what the version has: an offset, or a priority, or both.
+ * fio 2 wrote latencies in us, fio 3 writes them in ns. Only the columns say which: a fifth that is 0 or 1 is fio 3's
+ * priority, and might be the offset of fio 2's first operation.
+ */
+static int fio_unit(struct reading *r, struct fio *f, char *rest, int64_t *unit_ns, struct err *e)
 {
-	uint64_t time = 0, direction = 0, now, way;
+	const char *fifth = reading_field(&rest), *sixth = reading_field(&rest);
+	const int64_t asked = r->unit ? reading_unit_ns(r->unit) : 0;
+
+	f->is_ns |= sixth || (fifth && !strncmp(fifth, "0x", 2));
+	if (f->is_ns && asked > 1)
+		return reading_refuse(r, e, "--unit contradicts its columns: fio 3 wrote it, in ns", NULL);
+	*unit_ns = asked ? asked : 1;
+	return asked || f->is_ns || (fifth && (!strcmp(fifth, "0") || !strcmp(fifth, "1")))
+		   ? 0
+		   : reading_refuse(
+			 r, e, "the unit cannot be seen: fio 2 wrote us, fio 3 writes ns; give --unit us or ns", NULL);
+}
+
+static int fio_line(struct reading *r, struct fio *f, struct err *e)
+{
+	char *at = r->text, *text = reading_field(&at), *latency = reading_field(&at), *d = reading_field(&at);
+	uint64_t now, way;
+	int64_t unit_ns;
 	int rc;
 
-	while ((rc = reading_line(r, e)) > 0) {
-		char *at = r->text, *text = reading_field(&at), *latency = reading_field(&at), *d = reading_field(&at);
-		const bool is_first = !r->to->reps;
+	if (!d || !reading_field(&at) || !reading_count(text, &now) || !reading_count(d, &way) || way > 2)
+		return reading_refuse(r, e, "not a line of a clat log of fio:", r->text);
+	if (now < f->time)
+		return reading_refuse(r, e, "time goes back to", text);
+	f->time = now;
+	if (f->asked >= 0 && (uint64_t)f->asked != way) {
+		reading_skip(r, "operations of another direction");
+		return 0;
+	}
+	if (r->to->reps && way != f->direction)
+		return reading_refuse(r, e, "reads and writes are mixed; choose with --column read, write or trim",
+				      NULL);
+	f->direction = way;
+	rc = fio_unit(r, f, at, &unit_ns, e);
+	if (!rc && !r->to->reps)
+		rc = samples_begin(r->to, e);
+	return rc ? rc : reading_take(r, latency, unit_ns, e);
+}
 
-		if (!d || !reading_field(&at) || !reading_count(text, &now) || !reading_count(d, &way) || way > 2)
-			return reading_refuse(r, e, "not a line of a clat log of fio:", r->text);
-		if (now < time)
-			return reading_refuse(r, e, "time goes back to", text);
-		if (!is_first && way != direction)
-			return reading_refuse(r, e, "reads and writes are mixed; log them by separate jobs", NULL);
-		time = now;
-		direction = way;
-		rc = is_first ? samples_begin(r->to, e) : 0;
-		if (!rc)
-			rc = reading_take(r, latency, 1, e);
+int read_fio(struct reading *r, struct err *e)
+{
+	struct fio f = {.asked = -1};
+	int rc;
+
+	for (int d = 0; r->column && d < 3; d++)
+		if (!strcmp(r->column, fio_directions[d]))
+			f.asked = d;
+	if (r->column && f.asked < 0)
+		return reading_refuse(r, e, "--column must be read, write or trim, not", r->column);
+	while ((rc = reading_line(r, e)) > 0) {
+		rc = fio_line(r, &f, e);
 		if (rc)
 			return rc;
 	}
 	return rc;
 }
 
-/* cyclictest -v: "thread: cycle: latency (us)". */
+/* cyclictest -v: "thread: cycle: latency (us)". With -q, a summary of the thread ends it: "T: 0 (4711) P: 0 I:1000 C:". */
 int read_cyclic_lines(struct reading *r, struct err *e)
 {
 	const int64_t unit_ns = r->unit ? reading_unit_ns(r->unit) : 1000;
+	bool has_ended = false;
 	uint64_t next = 0;
 	int rc;
 
@@ -182,10 +276,13 @@ int read_cyclic_lines(struct reading *r, struct err *e)
 		char latency[32], rest;
 
 		if (sscanf(r->text, " %lu: %lu: %31s %c", &thread, &cycle, latency, &rest) != 3) {
-			if (r->to->reps || strstr(r->text, "istogram"))
+			has_ended |= r->to->reps && sscanf(r->text, "T: %lu (%lu) P:%c", &thread, &cycle, &rest) == 3;
+			if ((r->to->reps && !has_ended) || strstr(r->text, "istogram"))
 				return reading_refuse(r, e, "not a sample of cyclictest -v:", r->text);
 			continue;
 		}
+		if (has_ended)
+			return reading_refuse(r, e, "it has a second list of samples: give each run a file", NULL);
 		if (thread)
 			return reading_refuse(r, e, "it has several threads; import their histograms (--json)", NULL);
 		if (r->to->reps && cycle < next)

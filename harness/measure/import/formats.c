@@ -5,16 +5,16 @@
 #include "common/err.h"
 
 const struct import_format import_formats[] = {
-    {"csv", "a column of comma-separated values with a header line (also kblat export --samples)", true, true,
+    {"csv", "a column of a file of comma-separated values, and the like (also kblat export --samples)", true, true,
      read_csv},
     {"cyclictest", "cyclictest -v: each wake-up of one thread", false, true, read_cyclic_lines},
     {"cyclictest-hist", "cyclictest -h N, or --histfile: histograms, a repetition for each thread", false, true,
      read_cyclic_histogram},
     {"cyclictest-json", "cyclictest -h N --json=FILE: histograms, a repetition for each thread", false, false,
      read_cyclic_json},
-    {"fio", "fio --write_lat_log: its clat log, not averaged", false, false, read_fio},
-    {"fio-json", "fio --output-format=json+: the histogram of clat", true, false, read_fio_json},
-    {"hdr", "logs of HdrHistogram (encoding V2)", true, true, read_hdr},
+    {"fio", "fio --write_lat_log: its clat log, not averaged", true, true, read_fio},
+    {"fio-json", "fio --output-format=json+: the histogram of clat, or another", true, false, read_fio_json},
+    {"hdr", "logs of HdrHistogram, or its histograms in base64", true, true, read_hdr},
     {"netperf", "netperf -v 2, configured with --enable-histogram: its histogram", false, false, read_netperf},
     {"perftest", "ib_send_lat -U and its like: every sample in order", false, false, read_perftest},
     {"rtla", "rtla timerlat hist, rtla osnoise hist: histograms, a repetition for each CPU", true, false, read_rtla},

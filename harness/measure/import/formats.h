@@ -26,8 +26,7 @@ int format_read(const struct import_format *f, struct reading *r, struct err *e)
 /* format_csv.c: a column of comma-separated values; also what kblat has exported. */
 int read_csv(struct reading *r, struct err *e);
 
-/* format_hdr.c: logs of HdrHistogram, a line for each interval, with its histogram in the encoding V2, compressed and in
- * base64. */
+/* format_hdr.c: logs of HdrHistogram, a line for each interval, with its histogram, compressed and in base64. */
 int read_hdr(struct reading *r, struct err *e);
 
 /* format_lists.c: lists of samples, in the order in which they were taken. */

@@ -41,14 +41,15 @@ static json_t *describe_traits(const struct reading *r)
 			 "resolution_ppm", (json_int_t)r->bin_ppm);
 }
 
-static json_t *import_resolved(const char *name, const char *title, json_t *params, json_t *traits)
+static json_t *import_resolved(const struct reading *r, const char *name, const char *title, json_t *params,
+			       json_t *traits)
 {
 	return json_pack("{s:i, s:s, s:s, s:s, s:{s:{s:[{s:s, s:s}], s:[{s:s, s:s, s:s}]}},"
 			 " s:[{s:i, s:o, s:o}], s:[], s:[], s:[], s:{}}",
 			 "schema", 1, "name", name, "title", title, "variant", "full", "kernels", KERNEL, "columns",
-			 "name", SAMPLES_COLUMN, "side", "source", "series", "name", "lat_ns", "label", "latency",
-			 "column", SAMPLES_COLUMN, "points", "id", 0, "params", params, "traits", traits, "named",
-			 "claims", "bookkeeping", "defaults");
+			 "name", SAMPLES_COLUMN, "side", "source", "series", "name", r->series ? r->series : "lat_ns",
+			 "label", r->series ? r->label : "latency", "column", SAMPLES_COLUMN, "points", "id", 0,
+			 "params", params, "traits", traits, "named", "claims", "bookkeeping", "defaults");
 }
 
 /* What was run for it. */
@@ -127,6 +128,21 @@ static int import_open(struct import *i, struct err *e)
 	return 0;
 }
 
+/* In the log of the run, too. */
+static void import_say_skipped(struct import *i)
+{
+	char *skipped = reading_skipped(&i->reading), *text;
+
+	if (!skipped)
+		return;
+	rundir_log(&i->dir, "skipped", json_pack("{s:s}", "what", skipped));
+	text = fs_path("%s: skipped: %s", i->reading.path, skipped);
+	if (i->request->say)
+		i->request->say(text);
+	free(text);
+	free(skipped);
+}
+
 int import_take(struct import *i, const char *file, struct err *e)
 {
 	int rc;
@@ -141,6 +157,8 @@ int import_take(struct import *i, const char *file, struct err *e)
 	if (i->reading.in)
 		fclose(i->reading.in);
 	i->reading.in = NULL;
+	if (!rc)
+		import_say_skipped(i);
 	return rc;
 }
 
@@ -158,7 +176,7 @@ static int import_describe(struct import *i, const char *outcome, const char *wh
 	if (!rc) {
 		json_decref(i->dir.resolved);
 		run_record_free(&i->dir.record);
-		i->dir.resolved = import_resolved(name, title, describe_point(q, r), describe_traits(r));
+		i->dir.resolved = import_resolved(r, name, title, describe_point(q, r), describe_traits(r));
 		i->dir.record = import_record(i, name, title);
 		i->dir.record.points = json_pack("{s:i, s:i}", outcome, 1, "total", 1);
 		rc = rundir_write(&i->dir, "resolved.json", i->dir.resolved, e)

@@ -24,7 +24,8 @@ struct import_request {
 	char *const *argv;
 	/* What was run for it, as it is recorded; NULL: nothing was, there is only a file. */
 	const char *const *command;
-	const char *environment; /* in which it was run; NULL: the machine as it is */
+	const char *environment;       /* in which it was run; NULL: the machine as it is */
+	void (*say)(const char *text); /* told what was skipped in a file; NULL: nobody is */
 };
 
 /* One run directory while it is made. */

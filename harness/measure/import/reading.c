@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -290,12 +291,38 @@ void samples_close(struct samples *s)
 
 int reading_refuse(const struct reading *r, struct err *e, const char *cause, const char *what)
 {
-	char *object = r->line ? fs_path("%s:%lu", r->path, r->line) : fs_path("%s", r->path), quoted[TEXT_QUOTE_MAX];
+	char quoted[TEXT_QUOTE_MAX];
+	char *object = r->field_line ? fs_path("%s:%lu:%lu", r->path, r->field_line, r->field_at)
+		       : r->line     ? fs_path("%s:%lu", r->path, r->line)
+				     : fs_path("%s", r->path);
 	int rc = err_set(e, -EINVAL, STATUS_USAGE, object, NULL, "%s%s%s", cause, what ? " " : "",
 			 what ? text_quote(what, quoted, sizeof(quoted)) : "");
 
 	free(object);
 	return rc;
+}
+
+void reading_skip(struct reading *r, const char *what)
+{
+	struct reading_skip *s = r->skip;
+
+	while (s < r->skip + READING_SKIPS - 1 && s->what && strcmp(s->what, what) != 0)
+		s++;
+	s->what = what;
+	s->count++;
+}
+
+char *reading_skipped(const struct reading *r)
+{
+	char *text = NULL;
+
+	for (const struct reading_skip *s = r->skip; s < r->skip + READING_SKIPS && s->what; s++) {
+		char *more = fs_path("%s%s%" PRIu64 " %s", text ? text : "", text ? ", " : "", s->count, s->what);
+
+		free(text);
+		text = more;
+	}
+	return text;
 }
 
 /* Room for a longer line. */
@@ -313,9 +340,23 @@ static int grow_line(struct reading *r, struct err *e)
 	return 0;
 }
 
-int reading_line(struct reading *r, struct err *e)
+static int refuse_end(const struct reading *r, size_t length, struct err *e)
 {
-	size_t length = 0;
+	const bool is_wide = length >= 2 && (!memcmp(r->text, "\xff\xfe", 2) || !memcmp(r->text, "\xfe\xff", 2));
+
+	return reading_refuse(
+	    r, e,
+	    is_wide ? "the file is in UTF-16: convert it with iconv -f UTF-16 -t UTF-8"
+	    : feof(r->in) && length
+		? "the line has no end: the file was cut off, or is no text; if it is whole, add a line feed"
+		: "the line has a byte of 0: the file is no text, or not in UTF-8",
+	    NULL);
+}
+
+/* A line, from `length` bytes on. */
+static int read_line(struct reading *r, size_t length, struct err *e)
+{
+	const size_t from = length;
 
 	do {
 		const int rc = length + 1 < r->room ? 0 : grow_line(r, e);
@@ -323,19 +364,35 @@ int reading_line(struct reading *r, struct err *e)
 		if (rc)
 			return rc;
 		if (!fgets(r->text + length, (int)(r->room - length), r->in)) {
-			if (ferror(r->in) || !length)
+			if (ferror(r->in) || length == from)
 				return ferror(r->in) ? err_sys(e, -errno, r->path, "read") : 0;
 			break;
 		}
-		r->line += !length;
+		r->line += length == from;
 		length += strlen(r->text + length);
 	} while (length + 1 == r->room && r->text[length - 1] != '\n');
-	if (!length || r->text[length - 1] != '\n')
-		return reading_refuse(r, e, "the line has no end: the file was cut off, or is no text", NULL);
-	r->text[--length] = '\0';
-	if (length && r->text[length - 1] == '\r')
+	r->lacks_end = length == from || r->text[length - 1] != '\n';
+	if (r->lacks_end && !(r->may_lack_end && feof(r->in) && length > from))
+		return refuse_end(r, length - from, e);
+	r->text[length -= !r->lacks_end] = '\0';
+	if (length > from && r->text[length - 1] == '\r')
 		r->text[length - 1] = '\0';
 	return 1;
+}
+
+int reading_line(struct reading *r, struct err *e)
+{
+	const int rc = read_line(r, 0, e);
+
+	if (rc > 0 && r->line == 1 && !strncmp(r->text, "\xef\xbb\xbf", 3))
+		memmove(r->text, r->text + 3, strlen(r->text + 3) + 1);
+	return rc;
+}
+
+int reading_more(struct reading *r, size_t length, struct err *e)
+{
+	r->text[length] = '\n';
+	return read_line(r, length + 1, e);
 }
 
 void reading_free(struct reading *r)

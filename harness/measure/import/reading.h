@@ -76,6 +76,13 @@ void samples_close(struct samples *s);
 #define READING_LOST_MAX 1000000   /* of a file: more are a sign of damage */
 #define READING_MOST	 250000000 /* samples of a file's histograms: a summary takes 10 GB of memory for them */
 
+#define READING_SKIPS 4 /* kinds of what is skipped in a file */
+
+struct reading_skip {
+	const char *what; /* "empty lines"; NULL: there are no more */
+	uint64_t count;
+};
+
 /* A file while it is read, and what it says of itself. */
 struct reading {
 	const char *path;
@@ -83,12 +90,17 @@ struct reading {
 	const char *column; /* of a CSV file, or what else there are several of; NULL: the only one */
 	const char *unit;   /* "us"; NULL: as the file says */
 	struct samples *to;
-	uint64_t most; /* samples in bins, and lost ones; 0: READING_MOST and READING_LOST_MAX */
+	uint64_t most;	   /* samples in bins, and lost ones; 0: READING_MOST and READING_LOST_MAX */
+	bool may_lack_end; /* the last line may have no end; then lacks_end says that it has none */
+	bool lacks_end;
 
-	unsigned long line;    /* number of the last line read, from 1 */
-	char *text;	       /* of it; reading_free() */
-	size_t room;	       /* of `text`, in bytes */
-	int64_t resolution_ns; /* how finely the samples are known; a true value is at most that much larger */
+	unsigned long line;		    /* number of the last line read, from 1 */
+	unsigned long field_line, field_at; /* where an error is: line and byte, from 1; 0: at `line` */
+	char *text;			    /* of the line; reading_free() */
+	size_t room;			    /* of `text`, in bytes */
+	struct reading_skip skip[READING_SKIPS];
+	const char *series, *label; /* of the samples; NULL: lat_ns */
+	int64_t resolution_ns;	    /* how finely the samples are known; a true value is at most that much larger */
 	int64_t bin_ppm; /* or by that share of itself, if that is more: the widest bin of a histogram, or digits */
 	struct written_step
 	    step;	   /* of samples that are listed one by one, from which reading_resolve() takes the former */
@@ -99,11 +111,22 @@ struct reading {
 	int64_t started_ns, limit_ns, clock_hz;
 };
 
-/* -EINVAL, STATUS_USAGE and "FILE:LINE: cause 'what'"; `what` may be NULL. */
+/* -EINVAL, STATUS_USAGE and "FILE:LINE: cause 'what'", or "FILE:LINE:COLUMN: …"; `what` may be NULL. */
 int reading_refuse(const struct reading *r, struct err *e, const char *cause, const char *what);
 
-/* The next line, without its end: 1; 0 at the end of the file; or a negative errno. */
+/* The next line, without its end: 1; 0 at the end of the file; or a negative errno. A mark of the order of bytes at the
+ * beginning of the file is passed over. */
 int reading_line(struct reading *r, struct err *e);
+
+/* The next line is added to the last one, which has `length` bytes, after a line feed. */
+int reading_more(struct reading *r, size_t length, struct err *e);
+
+/* Count a line, or what else is not read; `what`: a literal in the plural. */
+void reading_skip(struct reading *r, const char *what);
+
+/* "3 empty lines, 2 comments"; NULL: nothing was skipped. The caller frees. */
+char *reading_skipped(const struct reading *r);
+
 void reading_free(struct reading *r);
 
 /* The field at `*at`, up to a comma, without blanks and quotes around it; NULL: there is none. */
