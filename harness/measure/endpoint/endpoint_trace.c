@@ -61,7 +61,7 @@ static int open_trace(struct endpoint *ep, struct err *e)
 /* Explanations are not possible because of `why`; that is only an error if they are required. */
 static int do_without(struct endpoint *ep, const struct err *why, struct err *e)
 {
-	snprintf(ep->trace.why, sizeof(ep->trace.why), "%s", why->text);
+	snprintf(ep->trace.why, sizeof(ep->trace.why), "%.255s", why->text);
 	if (ep->flow.common.explain != EXPLAIN_REQUIRED)
 		return 0;
 	return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, "explain", NULL, "%s", why->text);
