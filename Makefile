@@ -290,16 +290,16 @@ dist:
 # Both take the better part of an hour, and need root.
 elsewhere:
 	@common/deps elsewhere package
-	@tests/elsewhere/run trixie $(BUILD)
+	@tests/leftovers tests/elsewhere/run trixie $(BUILD)
 
 fresh:
 	@common/deps elsewhere
-	@tests/elsewhere/fresh $(BUILD)
+	@tests/leftovers tests/elsewhere/fresh $(BUILD)
 
 # Debian packages of the commit: built, checked by lintian, installed, used and purged in clean roots. Takes minutes.
 package-test:
 	@common/deps package
-	@tests/package/run $(BUILD)
+	@tests/leftovers tests/package/run $(BUILD)
 
 units: $(UNIT)
 tests: all units $(if $(SAN),fuzzers,$(BUILD)/vm-host-view $(BUILD)/registers.so) $(BUILD)/past_kernel.so $(BUILD)/adapter.so $(BUILD)/vm-verbs-test

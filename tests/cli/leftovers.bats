@@ -38,6 +38,13 @@ load helper
 	assert_eq "$status:$output" "0:"
 }
 
+@test "when only the command is ended by a signal, what it has started is ended, too" {
+	run "$ROOT/tests/leftovers" sh -c 'setsid sleep 60 >/dev/null 2>&1 3>&- & echo $! >"$1"; touch "$TMPDIR/made"; kill -KILL $$' - "$T/began"
+	assert_eq "$status" 137
+	assert_contains "$output" "ended by signal 9; what was running was ended, too"
+	[ ! -s "/proc/$(cat began)/cmdline" ] || [ -z "$(tr -d '\0' <"/proc/$(cat began)/cmdline")" ] # gone, or not waited for yet
+}
+
 # bats test_tags=long
 @test "ended by a signal, it ends what it runs, and leaves neither a folder nor a process" {
 	local signal
