@@ -369,7 +369,7 @@ power_cut() {
 	disk small-v2
 	kb apply thesis-no-force-latency
 	[ "$status" -eq 0 ]
-	[ -d m/etc/tuned/kbtune-thesis-no-force-latency ]
+	[ -d m/$TUNED/kbtune-thesis-no-force-latency ]
 	echo thesis >m/etc/tuned/active_profile
 	power_cut
 	kb status
@@ -531,7 +531,7 @@ readable() {
 
 @test "a tuned profile that says it is ours, with no journal left, is replaced and removed; an administrator's stays" {
 	disk small-v2
-	folder=m/etc/tuned/kbtune-thesis-no-force-latency
+	folder=m/$TUNED/kbtune-thesis-no-force-latency
 	kb apply thesis-no-force-latency
 	rm -r m/var/lib/kbtune
 	power_cut

@@ -8,8 +8,8 @@ bats_require_minimum_version 1.5.0
 
 # tuned_profile NAME: writes one of tuned's.
 tuned_profile() {
-	mkdir -p "m/etc/tuned/$1"
-	cat >"m/etc/tuned/$1/tuned.conf"
+	mkdir -p "m/$TUNED/$1"
+	cat >"m/$TUNED/$1/tuned.conf"
 }
 
 # file PATH TEXT: a file of the recorded machine.
@@ -179,7 +179,7 @@ small_machine() {
 	echo "$output"
 	# What survives a reboot comes first.
 	assert_eq "$(sed -n '/^cannot be undone/,/^$/p' <<<"$output" | sed -n 2p | grep -c 'service.cron: whether the service runs.*survives a reboot')" 1
-	assert_contains "$output" "/etc/tuned/t-unknown/go.sh: a script, and what it changes is not known"
+	assert_contains "$output" "/$TUNED/t-unknown/go.sh: a script, and what it changes is not known"
 	assert_contains "$output" "[frobnicator] speed: kbtune does not know what it changes"
 	kb tuned apply t-unknown --strict
 	[ "$status" -eq 77 ]

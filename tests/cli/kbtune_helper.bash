@@ -11,9 +11,22 @@ setup() {
 	kbtune_setup
 }
 
+# Where an administrator has profiles of the tuned that is installed here; since 2.23 that is one folder deeper, as in /usr/lib.
+if [ -d /usr/lib/tuned/profiles ]; then TUNED=etc/tuned/profiles; else TUNED=etc/tuned; fi
+
+# tuned_as_here ROOT: puts the profiles of a recorded machine where the tuned that is installed here looks for them.
+tuned_as_here() {
+	local theirs=$1/usr/lib/tuned
+	[ $TUNED = etc/tuned/profiles ] && [ -d "$theirs" ] || return 0
+	mv "$theirs" "$theirs.profiles"
+	mkdir -p "$theirs" "$1/$TUNED"
+	mv "$theirs.profiles" "$theirs/profiles"
+}
+
 # machine NAME [FOLDER]: makes one, and a copy for comparison.
 machine() {
 	"$ROOT/tests/sysroots/machine" unpack "$1" "$T/${2:-m}"
+	tuned_as_here "$T/${2:-m}"
 	mkdir -p "$T/${2:-m}/run"
 	cp -a "$T/${2:-m}" "$T/${2:-m}.before"
 }
