@@ -34,6 +34,25 @@ char *fs_path(const char *format, ...)
 	return or_abort(n < 0 ? NULL : path);
 }
 
+char *fs_program(const char *name)
+{
+	const char *path = getenv("PATH");
+	char *copy, *rest, *found = NULL;
+
+	if (strchr(name, '/'))
+		return realpath(name, NULL);
+	copy = rest = or_abort(strdup(path ? path : "/usr/bin:/bin"));
+	for (const char *dir; !found && (dir = strsep(&rest, ":"));) {
+		char *candidate = fs_path("%s/%s", *dir ? dir : ".", name);
+
+		if (!access(candidate, X_OK))
+			found = realpath(candidate, NULL);
+		free(candidate);
+	}
+	free(copy);
+	return found;
+}
+
 static int make_one_dir(const char *path, struct err *e)
 {
 	struct stat st;

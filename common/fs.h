@@ -86,4 +86,7 @@ int fs_free_bytes(const char *path, unsigned long long *bytes, struct err *e);
 /* asprintf that aborts if there is no memory; the caller frees. */
 char *fs_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* A program's path, as a shell finds it, with links followed; NULL: there is none. The caller frees. */
+char *fs_program(const char *name);
+
 #endif

@@ -14,7 +14,6 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/or_abort.h"
 #include "common/temporary.h"
 #include "common/units.h"
 #include "measure/instrument/discipline.h"
@@ -192,26 +191,13 @@ static void check_time(const struct host *h, struct finding *f)
 		    unit_human_ns(d.error_ns, error, sizeof(error)));
 }
 
-static bool is_in_path(const char *program)
-{
-	char *path = or_abort(strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin")), *rest = path, *dir;
-	bool found = false;
-
-	while (!found && (dir = strsep(&rest, ":"))) {
-		char *file = fs_path("%s/%s", *dir ? dir : ".", program);
-
-		found = !access(file, X_OK);
-		free(file);
-	}
-	free(path);
-	return found;
-}
-
 static void check_gnuplot(const struct host *h, struct finding *f)
 {
-	bool found = is_in_path("gnuplot");
+	char *path = fs_program("gnuplot");
+	bool found = path;
 
 	(void)h;
+	free(path);
 	finding_add(f, found ? "installed" : "not installed");
 	f->data = json_pack("{s:b}", "found", found);
 	if (!found)

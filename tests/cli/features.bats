@@ -57,6 +57,40 @@ pc_without() {
 	grep -w -e -lnuma out/features.mk
 }
 
+# symbols OBJECT…: "OBJECT SYMBOL KIND" of each, where the kind U is one of another object.
+symbols() {
+	nm --extern-only --print-file-name --format=posix "$@" | sed 's/: / /'
+}
+
+@test "what others call of a module that can be left out is in what replaces it: a build without it links" {
+	local name out module build left replaced
+	build=$(dirname -- "$KBLAT")
+	! grep -q '^LEFT_OUT := .' "$build/features.mk" || skip "this build has left out something itself"
+	find "$build/harness" "$build/tuning" "$build/common" -name '*.o' >objects
+	mapfile -t objects <objects
+	symbols "${objects[@]}" >symbols
+	while IFS='|' read -r name _ _ _ _ _ out; do
+		left=() replaced=()
+		for module in $out; do
+			[[ $module == *:* ]] && continue
+			left+=("$build/$module.o")
+			[ -e "$ROOT/${module}_without.c" ] || continue
+			cc -c -std=gnu11 -D_GNU_SOURCE -I"$ROOT" -I"$ROOT/harness" -I"$build" -I"$build/harness" "$ROOT/${module}_without.c" -o "$T/${module##*/}.o"
+			replaced+=("$T/${module##*/}.o")
+		done
+		[ ${#left[@]} -gt 0 ] || continue
+		echo "without $name:"
+		{ printf '%s\n' "${left[@]}" && echo && symbols "${replaced[@]}" && echo && cat symbols; } | awk '
+			!NF {part++; next}
+			!part {left[$1] = 1; next}
+			part == 1 {if ($3 != "U") replaced[$2] = 1; next}
+			$1 in left {if ($3 != "U") gone[$2] = 1; next}
+			$3 == "U" {called[$2] = $1}
+			END {for (s in called) if (s in gone && !(s in replaced)) print s ", of " called[s]}' >missing
+		assert_eq "$(cat missing)" ""
+	done < <(grep -v '^#' "$ROOT/common/features")
+}
+
 @test "the programs say what they are without" {
 	"$KBLAT" --version >version
 	"$KBLAT" list features >list

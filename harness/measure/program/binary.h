@@ -8,30 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "measure/program/binary_site.h"
 
 struct err;
-
-/*
- * Which file is meant by the name of a program or library: the one that a process runs, whatever has become of its path, or
- * what that is in its own file system (a container's); or else the one that a shell would find.
- */
-struct probed_file {
-	int fd;	      /* open for reading; -1: none */
-	char *path;   /* as its process sees it */
-	char *root;   /* where its process' file system is to be found: "/proc/<pid>/root", or "" */
-	pid_t runner; /* a process that runs it; 0: none does */
-};
-
-/* A program's path, as a shell finds it, with links followed; NULL: there is none. The caller frees. */
-char *probed_file_path(const char *name);
-
-/* `tasks`: of the traced program, if it runs already. -ENOENT: there is no such file, of which `e` says nothing. Close in
- * either case. */
-int probed_file_open(const char *name, const pid_t *tasks, size_t count, struct probed_file *out, struct err *e);
-void probed_file_close(struct probed_file *f);
+struct probed_file;
 
 /* Is it PROVIDER:NAME, rather than a function, such as shop::serve(long)? */
 bool binary_is_usdt(const char *name);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "measure/program/binary.h"
+#include "measure/program/probed_file.h"
 #include "measure/trace/trace_place.h"
 
 struct clock_conversion;

@@ -119,7 +119,7 @@ static int check_pid(pid_t pid, struct err *e)
 /* The loader drops the environment and the descriptors' trust where a program gets other rights. */
 static int check_command(const struct program_run_request *q, struct err *e)
 {
-	char *binary = q->stamps ? probed_file_path(q->command[0]) : NULL;
+	char *binary = q->stamps ? fs_program(q->command[0]) : NULL;
 	struct stat st;
 	int rc = 0;
 
