@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cpulist.h"
+#include "common/form.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/table_print.h"
@@ -18,7 +19,6 @@
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/cgroups.h"
 #include "tuning/machine/child.h"
-#include "tuning/machine/form.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/topology.h"
 #include "tuning/ops/op_cpuset.h"

@@ -568,13 +568,11 @@ static char *file_path(const char *name, const char *base)
 	return path;
 }
 
-/* A choice between words is recognised by its brackets. */
 static enum form form_at(const struct machine *m, const char *path)
 {
 	char line[512];
 
-	return !sysroot_line(&m->root, path, line, sizeof(line)) && strchr(line, '[') && strchr(line, ']') ? FORM_CHOICE
-													   : FORM_TEXT;
+	return form_of_file(path, sysroot_line(&m->root, path, line, sizeof(line)) ? "" : line);
 }
 
 void knob_values_plan_files(struct planner *p, const struct setting *s, const struct knob *k)

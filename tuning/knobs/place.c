@@ -1,5 +1,6 @@
 #include "tuning/knobs/place.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -28,9 +29,14 @@ static int place_by_list(struct planner *p, const struct setting *s, const struc
 	if (cpulist_parse(n->scalar, out, why, sizeof(why)) || cpulist_first(out) < 0) {
 		char quoted[TEXT_QUOTE_MAX];
 
-		setting_fault(s, n,
-			      "%s is not a place: a list such as 2-3, housekeeping, shields, all, or a shield's name",
-			      text_quote(n->scalar, quoted, sizeof(quoted)));
+		/* It was meant as a list. */
+		if (isdigit((unsigned char)*n->scalar))
+			setting_fault(s, n, "%s", why);
+		else
+			setting_fault(
+			    s, n,
+			    "%s is not a place: a list such as 2-3, housekeeping, shields, all, or a shield's name",
+			    text_quote(n->scalar, quoted, sizeof(quoted)));
 		return -EINVAL;
 	}
 	if (cpulist_is_subset(out, &p->topo.online))
@@ -66,7 +72,7 @@ static int place_by_node(struct planner *p, const struct setting *s, const struc
 	long id = n->kind == YNODE_SCALAR ? strtol(n->scalar, &end, 10) : -1;
 	const struct numa_node *node;
 
-	if (n->kind != YNODE_SCALAR || end == n->scalar || *end || id < 0 || id >= TOPOLOGY_NODES_MAX) {
+	if (n->kind != YNODE_SCALAR || end == n->scalar || *end || id < 0 || id > INT_MAX) {
 		setting_must_be(s, n, "node", "the number of a NUMA node");
 		return -EINVAL;
 	}

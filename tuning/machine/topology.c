@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "common/ranges.h"
 #include "tuning/machine/machine.h"
 
 #define CPU  "/sys/devices/system/cpu"
@@ -27,7 +28,7 @@ static void read_nodes(const struct machine *m, struct topology *t)
 
 	if (machine_read_cpus(m, NODE "/online", &ids))
 		cpulist_clear(&ids);
-	for (int id = cpulist_first(&ids); id >= 0 && id < TOPOLOGY_NODES_MAX; id = cpulist_next(&ids, id)) {
+	for (int id = cpulist_first(&ids); id >= 0; id = cpulist_next(&ids, id)) {
 		char *path = fs_path(NODE "/node%d/cpulist", id);
 
 		if (!machine_read_cpus(m, path, &cpus))
@@ -178,7 +179,7 @@ int topology_near(const struct machine *m, const struct topology *t, const char 
 	return -ENODATA;
 }
 
-static bool add_vectors(const struct machine *m, const char *folder, struct cpulist *irqs)
+static bool add_vectors(const struct machine *m, const char *folder, struct ranges *irqs)
 {
 	char *path = fs_path("%s/msi_irqs", folder), **found;
 	int n = sysroot_list(&m->root, path, "[0-9]*", &found);
@@ -186,23 +187,22 @@ static bool add_vectors(const struct machine *m, const char *folder, struct cpul
 
 	free(path);
 	for (int i = 0; i < n; i++)
-		cpulist_add(irqs, (unsigned)strtoul(found[i], NULL, 10));
+		ranges_parse(found[i], irqs);
 	if (n >= 0)
 		sysroot_names_free(found);
 	if (n > 0)
 		return true;
 	path = fs_path("%s/irq", folder);
 	if (!sysroot_int(&m->root, path, &line) && line > 0)
-		cpulist_add(irqs, (unsigned)line);
+		ranges_add(irqs, (uint64_t)line, (uint64_t)line);
 	free(path);
 	return line > 0;
 }
 
-int topology_irqs(const struct machine *m, const char *device_path, struct cpulist *irqs)
+int topology_irqs(const struct machine *m, const char *device_path, struct ranges *irqs)
 {
 	bool found = false;
 
-	cpulist_clear(irqs);
 	for (size_t i = 0; i < WAYS && !found; i++) {
 		char *folder = fs_path("%s%s", device_path, ways[i]);
 

@@ -11,8 +11,7 @@
 
 struct machine;
 struct err;
-
-#define TOPOLOGY_NODES_MAX 256
+struct ranges;
 
 struct numa_node {
 	int id;
@@ -52,9 +51,8 @@ char **topology_device_names(const struct machine *m);
 /* The CPUs that are near: those of its PCI function's node. -ENODATA: the device has no place. */
 int topology_near(const struct machine *m, const struct topology *t, const char *device_path, struct cpulist *out);
 
-/* The interrupts of a device, as a set of numbers (CPULIST_MAX is enough for them in practice). 0
- * or -ENODATA. */
-int topology_irqs(const struct machine *m, const char *device_path, struct cpulist *irqs);
+/* Add the numbers of a device's interrupts. 0 or -ENODATA. */
+int topology_irqs(const struct machine *m, const char *device_path, struct ranges *irqs);
 
 int topology_present(const struct machine *m, struct cpulist *cpus);
 
