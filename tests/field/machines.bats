@@ -230,3 +230,168 @@ capture() {
 		2,,3 '2,,3' is not a CPU list
 	END
 }
+
+@test "sysctls are named as sysctl(8) names them, also those of interfaces with dots" {
+	machine small-v2
+	for card in eth0 eth0.100 eth0.100.200 bond0; do
+		mkdir -p "m/proc/sys/net/ipv4/conf/$card"
+		echo 1 >"m/proc/sys/net/ipv4/conf/$card/rp_filter"
+	done
+	mkdir -p m/proc/sys/net/ipv4/conf/eth0.100/100.x
+	rm -rf m.before && cp -a m m.before
+	for name in net.ipv4.conf.eth0/100.rp_filter net/ipv4/conf/eth0.100/rp_filter net.ipv4.conf.eth0.100.rp_filter /proc/sys/net/ipv4/conf/eth0.100/rp_filter; do
+		profile names <<-YAML
+			sysctl: {$name: 2}
+		YAML
+		kb plan ./names
+		echo "$name: $output"
+		[ "$status" -eq 0 ]
+		assert_contains "$output" "/proc/sys/net/ipv4/conf/eth0.100/rp_filter: 1 -> 2"
+		kb apply ./names
+		assert_eq "$(value /proc/sys/net/ipv4/conf/eth0.100/rp_filter)" 2
+		kb restore
+		as_before
+	done
+	profile names <<-'YAML'
+		sysctl: {net.ipv4.conf.eth0.100.200.rp_filter: 2, "net.ipv4.conf.*.rp_filter": 0, vm/swappiness: 1}
+	YAML
+	kb plan ./names
+	echo "$output"
+	assert_contains "$output" "/proc/sys/net/ipv4/conf/eth0.100.200/rp_filter: 1 -> 2"
+	assert_contains "$output" "/proc/sys/net/ipv4/conf/bond0/rp_filter: 1 -> 0"
+	assert_contains "$output" "/proc/sys/vm/swappiness: 60 -> 1"
+	profile names <<-'YAML'
+		sysctl: {net.ipv4.conf.eth1.7.rp_filter: 2}
+	YAML
+	kb plan ./names
+	assert_contains "$output" "/proc/sys/net/ipv4/conf/eth1/7/rp_filter: this kernel has no such file"
+	profile names <<-'YAML'
+		sysctl:
+		  vm.../swappiness: 1
+		  /etc/passwd: 2
+	YAML
+	kb apply ./names
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "./names/profile.yaml:3:3: 'vm.../swappiness' is not a name below /proc/sys/"
+	assert_contains "$output" "./names/profile.yaml:4:3: '/etc/passwd' is not a name below /proc/sys/"
+	as_before
+}
+
+@test "a shield takes fast CPUs where there are slow ones, and the plan says which" {
+	machine i9-13900k
+	kb plan isolated
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "shield rt: CPUs 8-15"
+	assert_contains "$output" "the shield rt has fast CPUs only; the slow ones of this machine are 16-31"
+	profile told <<-'YAML'
+		shields: [{name: rt, place: {node: 0, take: 1/4, fast: no}}]
+	YAML
+	kb plan ./told
+	assert_contains "$output" "shield rt: CPUs 24-31"
+	assert_contains "$output" "the shield rt has slow CPUs, 24-31; the fast ones of this machine are 0-15"
+	profile told <<-'YAML'
+		shields: [{name: rt, place: 20-21}, {name: cores, place: {node: 0, take: 7, cores: yes}}, {name: more, place: {node: 0, take: 2}}]
+	YAML
+	kb plan ./told
+	echo "$output"
+	assert_contains "$output" "the shield rt has slow CPUs, 20-21"
+	assert_contains "$output" "shield cores: CPUs 2-15"
+	assert_contains "$output" "shield more: CPUs 30-31"
+	profile told <<-'YAML'
+		shields: [{name: rt, place: {node: 0, take: 2, fast: maybe}}]
+	YAML
+	kb plan ./told
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "./told/profile.yaml:2:"
+}
+
+@test "which CPUs are fast is what the kernel says of their capacity; a turbo that is a little higher is no other kind" {
+	machine smt-laptop
+	set_capacity() {
+		local cpu=0 one
+		for one; do
+			echo "$one" >"m/sys/devices/system/cpu/cpu$cpu/cpu_capacity"
+			cpu=$((cpu + 1))
+		done
+	}
+	set_capacity 1024 1024 980 980 930 930 1010 1010
+	kb plan isolated
+	[[ $output != *"fast CPUs"* ]]
+	set_capacity 446 446 446 446 1024 1024 1024 1024
+	kb plan isolated
+	assert_contains "$output" "shield rt: CPUs 6-7"
+	assert_contains "$output" "the slow ones of this machine are 0-3"
+	set_capacity 1024 1024 1024 1024 446 446 446 446
+	kb plan isolated
+	assert_contains "$output" "shield rt: CPUs 2-3"
+	# The kernel may say that all have the same capacity, and which of them are Atoms.
+	set_capacity 1024 1024 1024 1024 1024 1024 1024 1024
+	mkdir -p m/sys/devices/cpu_core m/sys/devices/cpu_atom
+	echo 0-3 >m/sys/devices/cpu_core/cpus
+	echo 4-7 >m/sys/devices/cpu_atom/cpus
+	kb plan isolated
+	assert_contains "$output" "shield rt: CPUs 2-3"
+}
+
+@test "a remote partition has its CPUs for itself: it is listed, and a shield on them is refused; so is one on a pod's" {
+	machine kubernetes-node
+	kb cpuset list
+	echo "$output"
+	[[ $output =~ ovs.slice/ovsdpdk.slice\ +14-15\ .*isolated ]]
+	for place in 15 4-6 12; do
+		profile on <<-YAML
+			shields: [{name: rt, place: $place}]
+		YAML
+		kb apply ./on
+		echo "$place: $output"
+		[ "$status" -eq 1 ]
+		assert_contains "$output" "overlap with CPUs"
+		as_before
+	done
+	kb apply isolated
+	echo "$output"
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "its CPUs 12-15 overlap with CPUs"
+	as_before
+}
+
+@test "a CPU that is offline has no topology, and is in no shield; the rest of 256 CPUs is put back" {
+	machine epyc-7742
+	kb plan isolated
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "of 0-254"
+	profile near <<-'YAML'
+		shields: [{name: rt, place: {near: mlx5_0, take: 1/2, cores: yes}}]
+		irqs: {all: housekeeping}
+	YAML
+	kb apply ./near
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_eq "$(value /sys/fs/cgroup/rt/cpuset.cpus)" 34-35,162-163
+	kb verify
+	[ "$status" -eq 0 ]
+	kb restore
+	[ "$status" -eq 0 ]
+	as_before
+	profile gone <<-'YAML'
+		shields: [{name: rt, place: 254-255}]
+	YAML
+	kb apply ./gone
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "there is no CPU 255 here; there are 0-254"
+}
+
+@test "a Raspberry Pi 5: what RP1 has stays, the rest moves, is verified and put back" {
+	machine raspberry-pi-5
+	kb apply isolated
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "/proc/irq/106/smp_affinity_list: the kernel manages it or cannot move it: it stays on CPUs 0-3"
+	assert_eq "$(value /proc/irq/161/smp_affinity_list)" 0-2
+	kb verify
+	[ "$status" -eq 0 ]
+	kb restore
+	[ "$status" -eq 0 ]
+	as_before
+}

@@ -21,6 +21,7 @@ struct numa_node {
 
 struct topology {
 	struct cpulist online, possible;
+	struct cpulist fast; /* those of the fast kind: all that are online, unless the processor has several kinds */
 	struct numa_node *nodes; /* one at least */
 	size_t node_count;
 	int *core; /* of each CPU up to the last online: its core's first online thread */
