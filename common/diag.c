@@ -75,6 +75,17 @@ void diag_add(struct diag *d, unsigned line, unsigned column, const char *format
 		d->dropped++;
 }
 
+void diag_move(struct diag *from, struct diag *to)
+{
+	for (size_t i = 0; i < from->count; i++)
+		diag_add(to, from->items[i].line, from->items[i].column, "%s", from->items[i].text);
+	to->dropped += from->dropped;
+	to->said += from->said - from->count;
+	for (size_t i = 0; i < from->count; i++)
+		free(from->items[i].text);
+	from->count = from->said = from->dropped = 0;
+}
+
 /* The length of the line break at `s`, as defined by YAML 1.1 and libyaml: LF, CR, CR LF, NEL, LS,
  * PS. 0: none. */
 static size_t break_length(const char *s, size_t n)

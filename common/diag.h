@@ -31,6 +31,9 @@ void diag_free(struct diag *d);
 void diag_add(struct diag *d, unsigned line, unsigned column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Move all to another of the same file. */
+void diag_move(struct diag *from, struct diag *to);
+
 /* Columns count characters. Print all in order of place: "file:3:7: unknown setting 'sise'; did you
  * mean 'size'?", the line, a caret. Control characters in the quoted line are shown as '?', a line
  * over 160 characters is cut around the column. */

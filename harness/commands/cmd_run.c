@@ -30,6 +30,7 @@
 #include "measure/spec/spec.h"
 #include "study/campaign/campaign_folder.h"
 #include "study/kinds.h"
+#include "study/runner.h"
 #include "study/study_record.h"
 #include "study/study_run.h"
 
@@ -146,6 +147,9 @@ static struct {
 	bool is_terminal;
 	struct progress now;
 	char last[LAST_MAX]; /* statistics of the point measured last */
+	char why[LAST_MAX];  /* of the point that was impossible last */
+	size_t repeated;     /* points that were for the same reason since */
+	bool is_launched;    /* elsewhere: what is missing here says nothing */
 } state;
 
 /* `out`: as for --out. */
@@ -173,9 +177,18 @@ static void clear_line(void)
 		clean_stream_erase_line();
 }
 
+static void say_repeated(void)
+{
+	if (state.repeated)
+		fprintf(stderr, "kblat: %zu more point%s: impossible for the same reason\n", state.repeated,
+			state.repeated == 1 ? "" : "s");
+	state.repeated = 0;
+}
+
 static void run_progress_end(void)
 {
 	clear_line();
+	say_repeated();
 	free(state.each);
 	state.each = NULL;
 	state.now.points = 0;
@@ -271,8 +284,8 @@ static void print_line(const struct progress *p)
 	size_t size = 0, width = clean_stream_width(stderr, LINE_USUAL) - 1, end = 0;
 	FILE *out = or_abort(open_memstream(&text, &size));
 
-	fprintf(out, "point %zu/%zu, %llu of %llu messages, about %s left", p->point, p->points,
-		(unsigned long long)p->messages, (unsigned long long)p->all_messages,
+	fprintf(out, "point %zu/%zu, repetition %lld/%lld, %llu of %llu messages, about %s left", p->point, p->points,
+		p->rep, p->reps, (unsigned long long)p->messages, (unsigned long long)p->all_messages,
 		forecast_text(left_s(p, p->point - 1), left, sizeof(left)));
 	if (*state.last)
 		fprintf(out, "; last: %s", state.last);
@@ -300,6 +313,34 @@ static void run_progress_show(const struct progress *p)
 	fprintf(stderr, "\n");
 }
 
+/* "source: " and the like, in front of a reason. */
+static const char *without_side(const char *why)
+{
+	for (enum role role = ROLE_SOURCE; role <= ROLE_SINK; role++) {
+		const size_t n = strlen(role_names[role]);
+
+		if (!strncmp(why, role_names[role], n) && !strncmp(why + n, ": ", 2))
+			return why + n + 2;
+	}
+	return why;
+}
+
+/* Was it said before? Of a reason that many points have, their number is enough. */
+static bool is_said(const struct progress *p, enum outcome outcome, const char *why)
+{
+	const bool is_impossible = outcome == OUTCOME_IMPOSSIBLE;
+
+	if (is_impossible && !state.is_launched && preflight_missing(&state.spec->point[p->point - 1]))
+		return true;
+	if (is_impossible && !strncmp(without_side(why), state.why, sizeof(state.why) - 1)) {
+		state.repeated++;
+		return true;
+	}
+	say_repeated();
+	snprintf(state.why, sizeof(state.why), "%s", is_impossible ? without_side(why) : "");
+	return false;
+}
+
 static void run_progress_point_ended(const struct progress *p, enum outcome outcome, const char *why)
 {
 	char took[FORECAST_TEXT_MAX], left[FORECAST_TEXT_MAX];
@@ -311,6 +352,8 @@ static void run_progress_point_ended(const struct progress *p, enum outcome outc
 	if (is_completed && (has_line() || state.verbosity == VERBOSITY_QUIET))
 		return;
 	clear_line();
+	if (is_said(p, outcome, why))
+		return;
 	fprintf(stderr, "kblat: point %zu of %zu: %s", p->point, p->points, outcome_names[outcome]);
 	if (!is_completed) {
 		fprintf(stderr, ": %s\n", outcome == OUTCOME_INTERRUPTED ? "by a signal" : why);
@@ -413,6 +456,7 @@ struct run_options {
 };
 
 static volatile sig_atomic_t interrupted;
+static bool is_of_study; /* it was started by one */
 
 static void note_signal(int signal_number)
 {
@@ -463,10 +507,16 @@ static void show_json(const struct summary *summary)
 	json_decref(document);
 }
 
+/* A study shows the claims of all its experiments at its end, judged by all of them. */
 static void show_tables(const struct run_result *r, const struct claim_verdicts *verdicts)
 {
-	summary_table((const struct summary *const[]){r->summary}, 1, stdout);
-	if (verdicts->count) {
+	const struct summary *const one[] = {r->summary};
+
+	if (r->count[OUTCOME_IMPOSSIBLE] == r->total)
+		summary_reasons(one, 1, stdout);
+	else
+		summary_table(one, 1, stdout);
+	if (verdicts->count && !is_of_study) {
 		printf("\n");
 		claims_table(verdicts, stdout);
 	}
@@ -522,6 +572,17 @@ static void warn_of_wire(const struct summary *summary)
 		why ? why : "nothing was measured");
 }
 
+/* Before anything else, what is known to be impossible, if both sides are on this machine. */
+static void say_missing(const struct spec *spec)
+{
+	const char *why = NULL;
+	const size_t missing = preflight_count_missing(spec->point, spec->point_count, &why);
+
+	if (missing)
+		fprintf(stderr, "kblat: %zu of %zu point%s %s not possible here: %s\n", missing, spec->point_count,
+			spec->point_count == 1 ? "" : "s", spec->point_count == 1 ? "is" : "are", why);
+}
+
 static enum verbosity verbosity_of(const struct run_options *o)
 {
 	return o->quiet ? VERBOSITY_QUIET : o->verbose ? VERBOSITY_VERBOSE : VERBOSITY_NORMAL;
@@ -546,7 +607,10 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 	enum status status;
 	int rc;
 
+	if (!o->shared.source && !o->shared.sink && !is_of_study)
+		say_missing(spec);
 	run_progress_begin(spec, o->out, verbosity_of(o));
+	state.is_launched = o->shared.source || o->shared.sink;
 	catch_signals();
 	rc = run_execute(&request, &result, e);
 	run_progress_end();
@@ -593,6 +657,8 @@ static enum status run_one(const struct run_options *o, struct err *e)
 		status = STATUS_USAGE;
 	} else if (o->dry_run) {
 		status = STATUS_OK;
+		if (!o->json && !o->shared.source && !o->shared.sink)
+			say_missing(&spec);
 		dry_run_show(&spec, o->out, o->json);
 	} else {
 		status = check_budget(o, &spec, e) ? e->status : measure(o, &spec, e);
@@ -720,12 +786,20 @@ static enum status run_foreign(struct run_options *o, struct err *e)
 	return foreign_options_run(&o->foreign, &o->args, &how, e);
 }
 
+/* The variable is not for what is measured, whose state has all variables. */
+static void note_study(void)
+{
+	is_of_study = getenv(STUDY_VARIABLE);
+	unsetenv(STUDY_VARIABLE);
+}
+
 static enum status run(const struct cli_list *args, void *options, struct err *e)
 {
 	struct run_options *o = options;
 	const struct study_kind *kind = NULL;
 
 	o->args = *args;
+	note_study();
 	if (check_foreign(o, e))
 		return e->status;
 	if (o->foreign.format)

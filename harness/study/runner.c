@@ -395,7 +395,7 @@ static int prepare_child(void *context)
 {
 	(void)context;
 	signal(SIGUSR1, SIG_IGN); /* until the child has a handler of its own */
-	return 0;
+	return setenv(STUDY_VARIABLE, "1", 1) ? -errno : 0;
 }
 
 /* Signals are blocked until the process is known to which they must be passed on. */

@@ -10,6 +10,9 @@
 
 #include "study/study.h"
 
+/* In the environment of a run that a study has started, which says by itself what is the same for all of its runs. */
+#define STUDY_VARIABLE "KBLAT_STUDY"
+
 #define RUNNER_FILES 2 /* descriptors that a running cell needs here, for what it prints */
 
 struct runner_slot; /* a cell that is running */

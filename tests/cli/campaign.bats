@@ -39,6 +39,36 @@ states() {
 	cells "$1" '[(x["name"], x["state"]) for x in d]'
 }
 
+@test "a study says first, once, what is impossible here, and what to do; its claims come once, at the end" {
+	! grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || skip "this machine has an RDMA device"
+	for name in one two; do
+		experiment "$name" <<-'YAML'
+			settings: {kernel: oneway, messages: 100, burst: 100, repetitions: 1}
+			matrix: [{transport: verbs, qp: [rc, uc, ud]}, {transport: scripted}]
+			claims:
+			  - {id: fast, claim: It is fast, measured_by_source: "1", metric: lat_ns.p50, points: {qp: rc}, value: {max: 1ms}}
+		YAML
+	done
+	run --separate-stderr "$KBLAT" run study --out runs
+	[ "$status" -eq 0 ]
+	assert_eq "$(head -n 1 <<<"$stderr")" "kblat: 6 of 8 points, in 2 of 2 experiments, are not possible here: no RDMA device on this machine; \`kblat-guest -- COMMAND\` runs a command in a guest that has a Soft-RoCE device"
+	assert_eq "$(grep -c kblat-guest <<<"$stderr$output")" 1
+	[[ $stderr != *impossible* ]]
+	assert_eq "$(grep -c 'It is fast' <<<"$output")" 2
+	# --dry-run says it, too
+	run --separate-stderr "$KBLAT" run study --dry-run
+	assert_contains "$stderr" "6 of 8 points"
+	# the same reason of many points is said once
+	spec many <<-'YAML'
+		settings: {kernel: oneway, transport: tcp, source_address: 192.0.2.1, messages: 100, burst: 1}
+		matrix: [{size: [32B, 64B, 128B, 256B]}]
+	YAML
+	run --separate-stderr "$KBLAT" run many.yaml --out runs
+	[ "$status" -eq 77 ]
+	assert_eq "$(grep -c 192.0.2.1 <<<"$stderr")" 1
+	assert_contains "$stderr" "3 more points: impossible for the same reason"
+}
+
 @test "all experiments run, their claims are judged together, the last line is the campaign" {
 	study
 	run --separate-stderr "$KBLAT" run study --out out

@@ -151,7 +151,7 @@ good() {
 	run "$KBLAT" run good.yaml --out runs --only delay=4us
 	run_dir=$(tail -n 1 <<<"$output")
 	run "$KBLAT" claims "$run_dir"
-	assert_contains "$(unwrapped "$output")" "the run has no point that the claim is about"
+	assert_contains "$(unwrapped "$output")" "about points that were not measured: quarter"
 
 	sed -i 's/max: 0.3/max: 0.22/' good.yaml
 	run "$KBLAT" run good.yaml --out runs

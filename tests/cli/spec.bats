@@ -190,6 +190,45 @@ load helper
 	assert_contains "$output" "--only api=tagget: api must be one of"
 }
 
+@test "--only selects before points are checked, and the title says what was selected" {
+	spec both <<-'YAML'
+		title: Both
+		settings: {kernel: oneway, messages: 100, burst: 100, repetitions: 1, pause: 0}
+		claims:
+		  - {id: fast, claim: It is fast, measured_by_source: "1", metric: lat_ns.p50, points: {transport: scripted}, value: {max: 1ms}}
+		  - {id: other, claim: So is the other, measured_by_source: "1", metric: lat_ns.p50, points: {transport: verbs}, value: {max: 1ms}}
+		matrix:
+		  - {transport: verbs, qp: [rc, ud]}
+		  - {transport: scripted}
+	YAML
+	# 8 KiB is too much for a datagram, and scripted has no queue pair
+	run "$KBLAT" run both.yaml --set size=8KiB
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "a datagram holds one packet"
+	run "$KBLAT" run both.yaml --set size=8KiB --only transport=scripted --out runs
+	assert_measured
+	assert_contains "$output" "both: Both (only transport=scripted)"
+	# what was not measured is not told among what was judged
+	assert_contains "$output" "about points that were not measured: other"
+	[[ $output != *"So is the other"* ]]
+	# if nothing is left, what is wrong is said
+	run "$KBLAT" run both.yaml --only qp=rc --set qp=rx
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "qp must be one of rc, uc, ud, not 'rx'"
+}
+
+@test "a time without a unit is in nanoseconds, and that is said" {
+	spec t <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 100, burst: 100, pause: 0}
+	YAML
+	run "$KBLAT" run t.yaml --dry-run
+	[[ $output != *"without a unit"* ]]
+	run "$KBLAT" run t.yaml --dry-run --set pause=50
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "--set pause: 50 without a unit is 50 ns; write it as 50ns, 50us or 50ms"
+	assert_contains "$output" "pause_ns=50"
+}
+
 @test "quick settings replace others where they are told to" {
 	spec q <<-'YAML'
 		settings: {kernel: oneway, transport: shmem, messages: 1000}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clean_stream.h"
 #include "common/or_abort.h"
 #include "common/table_print.h"
 #include "common/text.h"
@@ -226,9 +227,17 @@ static void add_clock_error(struct table *t, const struct rows *all)
 		put_number(t, column, i, row_clock_error(&all->row[i]));
 }
 
+/* Of a period that explains less than that share of the variance nobody needs to know in a table. */
+#define PERIOD_LEAST 0.05
+
 static struct number row_number(const struct row *r, const struct block *b, const struct block_statistic *s)
 {
-	return summary_block_number(summary_find_block(&r->point->results, r->flow, b), s);
+	const struct summary_block *of = summary_find_block(&r->point->results, r->flow, b);
+
+	if (of && b == &pattern_block && s->number == PATTERN_PERIOD &&
+	    !(number_value(of->numbers[PATTERN_STRENGTH]) >= PERIOD_LEAST))
+		return number_none();
+	return summary_block_number(of, s);
 }
 
 /* Values without any counter do not get a column. */
@@ -425,6 +434,13 @@ static void put_caption(const struct rows *all, FILE *out)
 	fputs("\n\n", out);
 }
 
+void summary_reasons(const struct summary *const *summaries, size_t count, FILE *out)
+{
+	for (size_t i = 0; i < count; i++)
+		put_title(summaries[i], i, count, out);
+	reasons_print(summaries, count, clean_stream_width(out, WIDTH), out);
+}
+
 void summary_table(const struct summary *const *summaries, size_t count, FILE *out)
 {
 	struct rows all;
@@ -443,7 +459,7 @@ void summary_table(const struct summary *const *summaries, size_t count, FILE *o
 	add_clock_error(&t, &all);
 	add_all_blocks(&t, &all);
 	table_print(&t, &(struct table_style){.width = WIDTH}, out);
-	reasons_print(summaries, count, WIDTH, out);
+	reasons_print(summaries, count, clean_stream_width(out, WIDTH), out);
 	table_free(&t);
 	free(all.row);
 	json_decref(all.held);

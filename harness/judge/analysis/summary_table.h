@@ -13,4 +13,7 @@ struct summary;
 /* Several runs may be shown as one table. */
 void summary_table(const struct summary *const *summaries, size_t count, FILE *out);
 
+/* The same without the table, where nothing could be measured. */
+void summary_reasons(const struct summary *const *summaries, size_t count, FILE *out);
+
 #endif

@@ -206,7 +206,7 @@ char *claim_pairing_make(struct claim_pairing *p, const struct claim *claim, con
 	*p = (struct claim_pairing){.claim = claim};
 	select_points(&p->points, run, &claim->metric, &claim->points);
 	if (!p->points.count)
-		return fs_path("the run has no point that the claim is about");
+		return fs_path("%s", CLAIM_WITHOUT_POINT);
 	if (claim->compares)
 		why = select_against(p, runs, count);
 	if (!why) {

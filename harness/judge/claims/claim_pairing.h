@@ -8,6 +8,9 @@
 #include "judge/claims/claim_needs.h"
 #include "judge/claims/claim_verdict.h"
 
+/* Why a claim is not judged: none of its points was measured. */
+#define CLAIM_WITHOUT_POINT "the run has no point that the claim is about"
+
 /* Points of one run, as selected. */
 struct claim_side {
 	const struct claim_run *run;

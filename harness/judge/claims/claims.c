@@ -545,15 +545,25 @@ static const size_t contents[] = {VERDICT, TEXT(claim), TEXT(measured_by_source)
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
+/* Is it about points that were not measured, such as those that --only has left out? */
+static bool is_about_others(const struct claim_verdict *v)
+{
+	return v->verdict == CLAIM_NOT_JUDGED && !strcmp(v->why, CLAIM_WITHOUT_POINT);
+}
+
 static struct table table_of_claims(const struct claim_verdicts *all)
 {
-	struct table t = table_of(columns, COLUMNS, all->count);
+	struct table t = table_of(columns, COLUMNS, 0);
 	bool several = claim_verdicts_of_several(all);
 	const char *last = "";
 
-	for (size_t i = 0; i < all->count; i++) {
-		const struct claim_verdict *v = &all->all[i];
+	for (size_t n = 0; n < all->count; n++) {
+		const struct claim_verdict *v = &all->all[n];
+		size_t i;
 
+		if (is_about_others(v))
+			continue;
+		i = table_row(&t);
 		if (several && strcmp(v->experiment, last))
 			table_above(&t, i, "%s", v->experiment);
 		last = v->experiment;
@@ -562,6 +572,19 @@ static struct table table_of_claims(const struct claim_verdicts *all)
 		table_note(&t, i, "%s, wanted: %s of %s%s%s", v->id, v->wanted, v->metric, *v->why ? "; " : "", v->why);
 	}
 	return t;
+}
+
+/* They are not judged, but a line is enough for them. */
+static void put_others(const struct claim_verdicts *all, FILE *out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (is_about_others(&all->all[i]))
+			fprintf(out, "%s%s",
+				count++ ? ", " : "\nabout points that were not measured: ", all->all[i].id);
+	if (count)
+		fputc('\n', out);
 }
 
 /* "12 claims", "1 claim of ours" */
@@ -594,7 +617,9 @@ void claims_table(const struct claim_verdicts *v, FILE *out)
 	const struct table_style style = {.note_indent = 12, .note_width = 88};
 	struct table t = table_of_claims(v);
 
-	table_print(&t, &style, out);
+	if (t.rows)
+		table_print(&t, &style, out);
+	put_others(v, out);
 	put_counts(v, out);
 	table_free(&t);
 }

@@ -44,6 +44,28 @@ static bool can_share_stamps(const struct point *p)
 	return can;
 }
 
+const char *preflight_missing(const struct point *p)
+{
+	const char *why = NULL;
+
+	for (size_t i = 0; !why && i < p->flow_count; i++)
+		why = p->flow[i].transport->absent ? p->flow[i].transport->absent() : NULL;
+	return why;
+}
+
+size_t preflight_count_missing(const struct point *points, size_t count, const char **why)
+{
+	size_t missing = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *of_point = preflight_missing(&points[i]);
+
+		*why = of_point ? of_point : *why;
+		missing += of_point != NULL;
+	}
+	return missing;
+}
+
 unsigned long long preflight_messages(const struct point *points, size_t count)
 {
 	unsigned long long sum = 0;

@@ -21,6 +21,12 @@ int preflight_files(size_t count, const char *what, size_t files_each, struct er
  * which names the host; STATUS_IMPOSSIBLE if there is too little. */
 int preflight_elsewhere(struct channel *c, const char *host, const struct point *p, size_t endpoints, struct err *e);
 
+/* Why a point is not possible on this machine, as its transport knows beforehand; NULL: it does not know. */
+const char *preflight_missing(const struct point *p);
+
+/* How many points that are, and why in `why`, with what to do. */
+size_t preflight_count_missing(const struct point *points, size_t count, const char **why);
+
 /* Messages that all points will send, over all repetitions. */
 unsigned long long preflight_messages(const struct point *points, size_t count);
 

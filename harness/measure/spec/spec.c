@@ -84,6 +84,18 @@ static bool filter_read(struct diag *d, const char *text, struct filter *f)
 	return false;
 }
 
+/* Of a point that does not have all settings yet: could it have that one? */
+static bool filter_is_open(const struct filter *f, const json_t *params)
+{
+	json_t *values;
+	const char *key;
+
+	json_object_foreach (f->wanted, key, values)
+		if (json_object_get(params, key))
+			return false;
+	return true;
+}
+
 static bool filter_matches(const struct filter *f, const json_t *params)
 {
 	json_t *values, *value;
@@ -100,10 +112,10 @@ static bool filter_matches(const struct filter *f, const json_t *params)
 }
 
 /* Filters on one key are alternatives; different keys must all match. */
-static bool filters_match(const json_t *params, const struct filter *filters, size_t count)
+static bool filters_match(const json_t *params, const struct filter *filters, size_t count, bool is_whole)
 {
 	for (size_t i = 0; i < count; i++) {
-		bool any = false;
+		bool any = !is_whole && filter_is_open(&filters[i], params);
 
 		for (size_t j = 0; j < count; j++)
 			if (!strcmp(filters[i].name, filters[j].name))
@@ -134,7 +146,7 @@ static void keep_matching(struct spec *s, const struct filter *filters, size_t c
 	for (size_t i = 0; i < all; i++) {
 		struct point p = s->point[i];
 
-		if (!filters_match(p.params, filters, count) || is_repeated(seen, &p)) {
+		if (!filters_match(p.params, filters, count, true) || is_repeated(seen, &p)) {
 			point_free(&p);
 			continue;
 		}
@@ -191,28 +203,89 @@ static void complain_unmatched(const struct spec *s, const struct filter *f, str
 	json_decref(v.texts);
 }
 
-/* Keep the points that match all filters ("KEY=VALUE"; several for the same key are alternatives), drop duplicates, and
- * number the rest. */
-static void spec_keep_points(struct spec *s, const struct spec_overrides *o, struct diag *d)
-{
-	struct filter *filters = or_abort(calloc(o->only_count + 1, sizeof(*filters)));
-	bool good = true, any = false;
+/* --only: its filters ("KEY=VALUE"; several for the same key are alternatives), and what is wrong with points that they leave
+ * out. */
+struct selection {
+	struct filter *filters;
+	size_t count;
+	struct diag others;
+};
 
-	for (size_t i = 0; i < o->only_count; i++)
-		good &= filter_read(d, o->only[i], &filters[i]);
-	for (size_t i = 0; good && i < s->point_count; i++)
-		any |= filters_match(s->point[i].params, filters, o->only_count);
-	if (good && !any && d->count == 0 && !o->set_applies) {
-		for (size_t i = 0; i < o->only_count; i++)
-			complain_unmatched(s, &filters[i], d);
-		if (d->count == 0)
-			diag_add(d, 0, 0, "none of %zu points matches --only", s->point_count);
+/* Reads the filters, and complains. With one that cannot be read, nothing is left out. */
+static void selection_open(struct selection *s, const struct spec_overrides *o, const char *path, struct diag *d)
+{
+	bool good = true;
+
+	*s = (struct selection){.filters = or_abort(calloc(o->only_count + 1, sizeof(*s->filters))),
+				.count = o->only_count};
+	diag_init(&s->others, path);
+	for (size_t i = 0; i < s->count; i++)
+		good &= filter_read(d, o->only[i], &s->filters[i]);
+	if (!good)
+		for (size_t i = s->count; i; s->count = --i)
+			json_decref(s->filters[i - 1].wanted);
+}
+
+static void selection_close(struct selection *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		json_decref(s->filters[i].wanted);
+	free(s->filters);
+	diag_free(&s->others);
+}
+
+static bool selection_has(const void *arg, const json_t *params, bool is_whole)
+{
+	const struct selection *s = arg;
+
+	return filters_match(params, s->filters, s->count, is_whole);
+}
+
+/* Why no point is left. What is wrong with those left out may be why they do not match, but for their kernels and transports. */
+static void complain_selection(const struct spec *s, struct selection *only, struct diag *d)
+{
+	for (size_t i = 0; i < only->count; i++) {
+		const char *name = only->filters[i].name;
+
+		if (!only->others.said || !strcmp(name, "kernel") || !strcmp(name, "transport"))
+			complain_unmatched(s, &only->filters[i], d);
 	}
-	if (good)
-		keep_matching(s, filters, o->only_count);
-	for (size_t i = 0; i < o->only_count; i++)
-		json_decref(filters[i].wanted);
-	free(filters);
+	if (d->count == 0)
+		diag_move(&only->others, d);
+	if (d->count == 0)
+		diag_add(d, 0, 0, "none of %zu points matches --only", s->point_count);
+}
+
+/* Keep the points that match all filters, drop duplicates, and number the rest. */
+static void spec_keep_points(struct spec *s, struct selection *only, const struct spec_overrides *o, struct diag *d)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->point_count; i++)
+		any |= filters_match(s->point[i].params, only->filters, only->count, true);
+	if (!any && d->count == 0 && !o->set_applies)
+		complain_selection(s, only, d);
+	keep_matching(s, only->filters, only->count);
+}
+
+/* "TITLE (only transport=shmem, size=32B)": whoever reads the title later knows what was left out. */
+static void select_in_title(struct spec *s, const struct spec_overrides *o)
+{
+	char *only = fs_path("%s", "");
+
+	for (size_t i = 0; i < o->only_count; i++) {
+		char *more = fs_path("%s%s%s", only, *only ? ", " : "", o->only[i]);
+
+		free(only);
+		only = more;
+	}
+	if (*only) {
+		char *title = fs_path("%s%s(only %s)", s->title, *s->title ? " " : "", only);
+
+		free(s->title);
+		s->title = title;
+	}
+	free(only);
 }
 
 struct reader {
@@ -220,6 +293,7 @@ struct reader {
 	const struct spec_overrides *overrides;
 	const struct ynode *root;
 	struct spec *spec;
+	struct selection only;
 	bool used[2 * AXES_MAX]; /* for optional axes: the command line's, then those of `quick` */
 };
 
@@ -249,7 +323,8 @@ static void read_block(struct reader *r, const struct ynode *node, char **names)
 			axes_add_mapping(r->d, &b, yaml_get(node, "quick"), NULL);
 	}
 	add_overrides(r, &b, names);
-	spec_add_points(r->spec, &b, r->d);
+	spec_add_points(r->spec, &b,
+			&(struct points_wanted){r->only.count ? selection_has : NULL, &r->only, &r->only.others}, r->d);
 }
 
 static void read_matrix(struct reader *r, char **names)
@@ -395,17 +470,20 @@ static void read_root(struct reader *r)
 	size_t before = r->d->said;
 	char **names = override_names(r);
 
+	selection_open(&r->only, r->overrides, r->d->file, r->d);
 	if (r->d->said == before) {
 		read_matrix(r, names);
 		if (r->d->said == before) {
-			bool whole = !r->overrides->quick && !r->overrides->set_count;
+			bool whole = !r->overrides->quick && !r->overrides->set_count && !r->only.others.said;
 
 			complain_unused(r, names);
 			r->spec->claims = spec_claims_read(r->root, r->spec->point, r->spec->point_count, whole, r->d);
-			spec_keep_points(r->spec, r->overrides, r->d);
+			spec_keep_points(r->spec, &r->only, r->overrides, r->d);
+			select_in_title(r->spec, r->overrides);
 			find_differing(r->spec);
 		}
 	}
+	selection_close(&r->only);
 	for (size_t i = 0; names[i]; i++)
 		free(names[i]);
 	free(names);
@@ -434,7 +512,7 @@ int spec_load(const char *path, const struct spec_overrides *overrides, struct s
 	if (root)
 		spec_import(out, &root, overrides, d);
 	if (root) {
-		struct reader r = {d, overrides, root, out, {false}};
+		struct reader r = {.d = d, .overrides = overrides, .root = root, .spec = out};
 
 		read_root(&r);
 	}

@@ -149,6 +149,7 @@ struct choice {
 	struct part part[POINT_FLOWS_MAX];
 	size_t parts;
 	json_t *params;
+	bool is_whole; /* all settings have been chosen */
 };
 
 static struct written chosen(const struct choice *c, const char *name)
@@ -240,6 +241,17 @@ static void complain_setting(struct choice *c, const struct axis *a, const struc
 			 owner, *p->flow ? "flow" : "point", p->kernel->name, p->transport->name);
 }
 
+/* "50" is 50 ns, which few mean. */
+static void warn_bare_time(struct choice *c, const struct axis *a, const struct opt *row, struct written w)
+{
+	if (row->type != OPT_TIME || strspn(w.text, "0123456789") != strlen(w.text) ||
+	    strspn(w.text, "0") == strlen(w.text))
+		return;
+	diag_add(&c->spec->warnings, w.line, w.column,
+		 "warning: %s%s: %s without a unit is %s ns; write it as %sns, %sus or %sms", w.line ? "" : "--set ",
+		 a->name, w.text, w.text, w.text, w.text, w.text);
+}
+
 /* Check the value, and store it in the params under the flow's name. */
 static void set_param(struct choice *c, const struct axis *a, const struct opt *row, const char *flow)
 {
@@ -253,6 +265,7 @@ static void set_param(struct choice *c, const struct axis *a, const struct opt *
 		diag_add(c->d, w.line, w.column, "%s%s %s", w.line ? "" : "--set ", a->name, why);
 		return;
 	}
+	warn_bare_time(c, a, row, w);
 	setting_of_flow(flow, opt_key(row, key, sizeof(key)), name, sizeof(name));
 	json_object_set_new(c->params, name, value);
 	note_named(c->spec, name);
@@ -442,32 +455,64 @@ static void keep_point(struct choice *c)
 	s->point[s->point_count++] = p;
 }
 
-static void add_point(struct spec *s, const struct axes_block *b, const size_t *index, struct diag *d)
+/* Of a point whose kernel and transport do not go together. */
+static void set_parts(struct choice *c)
 {
-	struct choice c = {.spec = s, .d = d, .block = b, .index = index};
-	const size_t complaints = d->said;
-	char flows[OPT_STR_MAX];
-	bool good = choose_flows(&c, flows, sizeof(flows));
+	char name[SETTING_NAME_MAX];
 
-	s->flow_count += c.parts;
+	for (size_t i = 0; i < c->parts; i++) {
+		const struct part *p = &c->part[i];
+
+		if (p->kernel)
+			json_object_set_new(c->params, setting_of_flow(p->flow, "kernel", name, sizeof(name)),
+					    json_string(p->kernel->name));
+		if (p->transport)
+			json_object_set_new(c->params, setting_of_flow(p->flow, "transport", name, sizeof(name)),
+					    json_string(p->transport->name));
+	}
+}
+
+static void make_point(struct choice *c)
+{
+	struct spec *s = c->spec;
+	const struct axes_block *b = c->block;
+	char flows[OPT_STR_MAX];
+	bool good = choose_flows(c, flows, sizeof(flows));
+
+	s->flow_count += c->parts;
 	if (s->flow_count > SPEC_MAX_POINTS) {
-		diag_add(d, b->line, b->column, "makes more than %d flows in all points", SPEC_MAX_POINTS);
+		diag_add(c->d, b->line, b->column, "makes more than %d flows in all points", SPEC_MAX_POINTS);
 		return;
 	}
-	for (size_t i = 0; good && i < c.parts; i++)
-		good = choose_parts(&c, &c.part[i]);
-	if (!good)
+	for (size_t i = 0; good && i < c->parts; i++)
+		good = choose_parts(c, &c->part[i]);
+	if (!good) {
+		set_parts(c);
 		return;
-	c.params = json_object();
-	set_defaults(&c);
+	}
+	c->is_whole = true;
+	set_defaults(c);
 	for (size_t i = 0; i < b->count; i++)
-		set_axis(&c, &b->axes[i]);
-	if (d->said == complaints)
-		keep_point(&c);
+		set_axis(c, &b->axes[i]);
+	if (!c->d->said)
+		keep_point(c);
+}
+
+static void add_point(struct spec *s, const struct axes_block *b, const size_t *index,
+		      const struct points_wanted *wanted, struct diag *d)
+{
+	struct diag own;
+	struct choice c = {.spec = s, .d = &own, .block = b, .index = index, .params = json_object()};
+
+	diag_init(&own, "");
+	make_point(&c);
+	diag_move(&own,
+		  !wanted->is_wanted || wanted->is_wanted(wanted->arg, c.params, c.is_whole) ? d : wanted->others);
+	diag_free(&own);
 	json_decref(c.params);
 }
 
-void spec_add_points(struct spec *s, const struct axes_block *b, struct diag *d)
+void spec_add_points(struct spec *s, const struct axes_block *b, const struct points_wanted *wanted, struct diag *d)
 {
 	size_t index[AXES_MAX] = {0};
 
@@ -477,7 +522,7 @@ void spec_add_points(struct spec *s, const struct axes_block *b, struct diag *d)
 	}
 	/* Once there are more errors than are shown, checking further points just takes time. */
 	while (!d->dropped) {
-		add_point(s, b, index, d);
+		add_point(s, b, index, wanted, d);
 
 		size_t i = b->count;
 

@@ -56,9 +56,17 @@ size_t axes_product(const struct axes_block *b, size_t most);
 
 /* --- points --- */
 
+/* Which of the points that a block makes are wanted. Errors in others go to `others`. */
+struct points_wanted {
+	bool (*is_wanted)(const void *arg, const json_t *params,
+			  bool is_whole); /* `is_whole`: all settings are there; NULL: all are */
+	const void *arg;
+	struct diag *others;
+};
+
 /* Add the cross product of a block's axes to s->point and s->named; the last axis varies fastest. Errors are added to
  * `d`. */
-void spec_add_points(struct spec *s, const struct axes_block *b, struct diag *d);
+void spec_add_points(struct spec *s, const struct axes_block *b, const struct points_wanted *wanted, struct diag *d);
 
 /* "unknown kernel 'onway'; did you mean 'oneway'?" */
 void spec_complain_unknown(struct diag *d, unsigned line, unsigned column, const char *what, const char *name,

@@ -183,13 +183,15 @@ struct transport_ops {
 	unsigned poll_modes;	   /* bit 1 << enum poll_mode */
 	bool has_own_clock;	   /* scripted: ticks are nanoseconds of a virtual time */
 	bool has_device;	   /* there is a device under test, whose counters must show the traffic */
-	bool has_wire;		   /* device_counters() may include the bytes on the wire */
-	bool completes_in_post;	   /* a message is complete when post returns, so nothing ever waits for completions */
-	bool posts_lists;	   /* TRANSPORT_LISTS */
-	bool registers_memory;	   /* TRANSPORT_REGISTERS */
-	bool stamps_stages;	   /* TRANSPORT_STAGES: read_clock() and device_stamps are the kernel's */
-	bool answers_differ;	   /* transport_config.answer is supported */
-	bool shares_files; /* files that one thread opens or closes are used by others: the library has its own, or
+	/* Why nothing can be sent on this machine, and what to do; NULL: that shows when it is opened. */
+	const char *(*absent)(void);
+	bool has_wire;		/* device_counters() may include the bytes on the wire */
+	bool completes_in_post; /* a message is complete when post returns, so nothing ever waits for completions */
+	bool posts_lists;	/* TRANSPORT_LISTS */
+	bool registers_memory;	/* TRANSPORT_REGISTERS */
+	bool stamps_stages;	/* TRANSPORT_STAGES: read_clock() and device_stamps are the kernel's */
+	bool answers_differ;	/* transport_config.answer is supported */
+	bool shares_files;	/* files that one thread opens or closes are used by others: the library has its own, or
 				      connections come while a thread measures */
 	struct transport_typical typical;
 	const struct counter_check

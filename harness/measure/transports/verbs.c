@@ -326,6 +326,7 @@ const struct transport_ops verbs_transport = {
     .options = verbs_options,
     .settings_size = sizeof(struct verbs_settings),
     .has_device = true,
+    .absent = verbs_missing,
     .has_wire = true,
     .posts_lists = true,
     .registers_memory = true,

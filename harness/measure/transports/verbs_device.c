@@ -19,9 +19,7 @@
 #define NAMES_SIZE 512
 /* struct ibv_global_route has one byte for it, while tables may be longer (that of Soft-RoCE has 1024 entries). */
 #define GID_INDEX_MAX 255
-#define NO_DEVICE                                                                                                      \
-	"no RDMA device on this machine; `kblat-guest -- COMMAND` runs a command in a guest "                          \
-	"that has a Soft-RoCE device"
+#define NO_DEVICE     "no RDMA device on this machine"
 
 /* Every port of every device. */
 struct ports {
@@ -520,6 +518,16 @@ json_t *verbs_port_json(const struct verbs_port *p)
 			 p->max_srq_wr, "max_srq_sge", p->max_srq_sge, "max_qp_rd_atom", p->max_qp_rd_atom,
 			 "max_qp_init_rd_atom", p->max_qp_init_rd_atom, "atomics", (int)p->has_atomics, "firmware",
 			 or_null(p->firmware), "driver", or_null(p->driver));
+}
+
+const char *verbs_missing(void)
+{
+	struct ports all;
+
+	read_ports(&all, -1);
+	free(all.port);
+	return all.count ? NULL
+			 : NO_DEVICE "; `kblat-guest -- COMMAND` runs a command in a guest that has a Soft-RoCE device";
 }
 
 json_t *verbs_devices(void)

@@ -59,6 +59,9 @@ struct ibv_context *verbs_port_open(const struct verbs_port *p, struct err *e);
  * driver. New reference. */
 json_t *verbs_port_json(const struct verbs_port *p);
 
+/* Why no message can be sent over verbs on this machine, and what to do about it; NULL: there is a device. */
+const char *verbs_missing(void);
+
 /* Every port of every device, as an array of verbs_port_json(). If there is no device, the array is
  * empty. New reference. */
 json_t *verbs_devices(void);

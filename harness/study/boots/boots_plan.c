@@ -219,6 +219,9 @@ static int read_settle(const struct boots_options *o, double *settle_s, struct e
 		return 0;
 	if (unit_parse(UNIT_TIME_NS, o->settle, &ns, why, sizeof(why)))
 		return err_set(e, -EINVAL, STATUS_USAGE, "--settle", NULL, "%s", why);
+	if (ns > 0 && ns < 1000)
+		return err_set(e, -EINVAL, STATUS_USAGE, "--settle", NULL,
+			       "%s is a few nanoseconds; write it with its unit, as 30s or 5min", o->settle);
 	if (ns < 0 || ns > (int64_t)SETTLE_MOST * 1000000000)
 		return err_set(e, -EINVAL, STATUS_USAGE, "--settle", NULL, "must be from 0s to 24h, not %s", o->settle);
 	*settle_s = (double)ns / 1e9;

@@ -364,8 +364,16 @@ static void free_plan(void *plan)
 	free(plan);
 }
 
+/* If both sides are on this machine. */
+static void say_missing(const struct study *s, const struct study_request *r)
+{
+	if (s->plan && !r->source && !r->sink && !(r->dry_run && r->json))
+		experiments_say_missing(s->plan, stderr);
+}
+
 static void show_campaign(const struct study *s, const struct study_request *r)
 {
+	say_missing(s, r);
 	if (s->plan)
 		experiments_show(s->plan, r->budget_s, r->json);
 	else
@@ -415,6 +423,7 @@ static int run_experiments(struct study *s, struct err *e)
 	struct runner r;
 	int rc = 0;
 
+	say_missing(s, s->request);
 	runner_open(&r, s, 1);
 	r.echo = s->request->json || s->request->format ? NULL : stdout;
 	for (size_t i = 0; i < s->count && !rc && !runner_is_interrupted(); i++)

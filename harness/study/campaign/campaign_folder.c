@@ -191,6 +191,7 @@ static int load_spec(struct experiment *x, const struct spec_overrides *override
 		x->expected = forecast_run(&spec, runs, NULL);
 	x->points = spec_points_json(&spec);
 	x->messages = preflight_messages(spec.point, spec.point_count);
+	x->missing = preflight_count_missing(spec.point, spec.point_count, &x->why_missing);
 	diag_free(&d);
 	spec_free(&spec);
 	return rc;
@@ -275,6 +276,24 @@ void experiments_free(struct experiments *s)
 	free(s->name);
 	free(s->title);
 	*s = (struct experiments){0};
+}
+
+void experiments_say_missing(const struct experiments *all, FILE *out)
+{
+	size_t points = 0, missing = 0, experiments = 0;
+	const char *why = NULL;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct experiment *x = &all->items[i];
+
+		points += json_array_size(x->points);
+		missing += x->missing;
+		experiments += x->missing > 0;
+		why = x->missing ? x->why_missing : why;
+	}
+	if (missing)
+		fprintf(out, "kblat: %zu of %zu points, in %zu of %zu experiments, are not possible here: %s\n",
+			missing, points, experiments, all->count, why);
 }
 
 /* --- a dry run --- */

@@ -21,6 +21,8 @@ struct experiment {
 	bool *applies;	/* which --set it has a setting for */
 	json_t *points; /* {"id", "params"}; empty: --only leaves none */
 	unsigned long long messages;
+	size_t missing;		 /* points that are not possible on this machine, as is known beforehand */
+	const char *why_missing; /* with what to do; NULL: none */
 	struct forecast expected;
 };
 
@@ -43,6 +45,9 @@ int experiments_load(const char *path, const struct spec_overrides *overrides, c
 		     struct experiments *out, FILE *complaints, struct err *e);
 /* How long an experiment of a campaign is expected to take now. -EINVAL: unknown, because its spec has changed. */
 int experiments_forecast(const struct study *s, const struct cell *c, const char *runs, struct forecast *expected);
+
+/* Says once, before anything else, how many points are not possible here and what to do; nothing if all are. */
+void experiments_say_missing(const struct experiments *all, FILE *out);
 
 /* What --dry-run prints: the experiments, how long each is expected to take, and what a budget (0: none) leaves. */
 void experiments_show(const struct experiments *all, double budget_s, bool json);
