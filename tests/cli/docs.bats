@@ -9,6 +9,7 @@ setup() {
 }
 
 @test "every command of README.md and docs/ is run or listed with what it needs, and its flags and targets exist" {
+	need_feature SQLite
 	run /usr/bin/python3 "$BATS_TEST_DIRNAME/docs_commands.py" "$ROOT" "$KBLAT" "$KBTUNE"
 	echo "$output"
 	[ "$status" -eq 0 ]

@@ -275,6 +275,7 @@ write_claim() {
 }
 
 @test "no verdict without its output: a full disk, a closed standard output and a reader that is gone are failures, in every format" {
+	need_feature SQLite
 	[ -w /dev/full ] || skip "no /dev/full here"
 	arms
 	# lost EXPECTED COMMAND…: its status if its output is lost in each of these ways.

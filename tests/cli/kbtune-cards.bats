@@ -506,6 +506,7 @@ on_veth() {
 }
 
 @test "cards: a veth pair in a namespace of its own is changed, verified, and restored; then it is removed" {
+	need_feature libmnl
 	command -v ethtool >/dev/null || skip "needs ethtool"
 	in_namespace true 2>/dev/null || skip "needs rights to make namespaces"
 	profile veth <<-YAML

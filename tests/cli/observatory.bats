@@ -63,6 +63,7 @@ RDMA Write Throughput.csv"
 }
 
 @test "the specs in experiments/observatory are what its configurations become, but say what is measured" {
+	need_feature UCX
 	local spec name transport
 	[ "$(ls "$ROOT"/experiments/observatory/*/spec.yaml | wc -l)" -eq 8 ]
 	for spec in "$ROOT"/experiments/observatory/*/spec.yaml; do

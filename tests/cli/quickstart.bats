@@ -56,6 +56,7 @@ quick_run() {
 }
 
 @test "where there can be no guest, the rest is measured and the reason is given" {
+	need_feature libbpf
 	tree_with_guest 77
 	quick_run
 	[ "$status" -eq 0 ]

@@ -72,6 +72,7 @@ point() {
 }
 
 @test "every transport, one way and both, every payload whole" {
+	need_feature ZeroMQ nanomsg
 	local transports
 	transports=$(native_transports)
 	spec all <<-YAML

@@ -25,6 +25,7 @@ load transports_helper
 }
 
 @test "settings that can't be are said before anything starts" {
+	need_feature ZeroMQ nanomsg UCX libfabric
 	spec s <<-'YAML'
 		settings: {kernel: pingpong, transport: tcp, messages: 50, repetitions: 1}
 	YAML
@@ -54,6 +55,7 @@ load transports_helper
 }
 
 @test "what this machine does not give is not possible, with the reason" {
+	need_feature ZeroMQ nanomsg
 	spec s <<-'YAML'
 		settings: {kernel: pingpong, messages: 50, repetitions: 1}
 		matrix:
@@ -90,6 +92,7 @@ load transports_helper
 }
 
 @test "a port in use fails its point, with the reason, and the rest goes on" {
+	need_feature ZeroMQ nanomsg
 	/usr/bin/python3 - 2>&1 <<-'PY' 3>&- >port &
 		import signal, socket
 		tcp = socket.socket(); tcp.bind(("127.0.0.1", 0)); tcp.listen()

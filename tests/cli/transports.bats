@@ -169,6 +169,7 @@ keeps_all() {
 
 # A message that is sent at once wakes each side once; at a rendezvous the sides wait for each other, too.
 @test "UCX: from rndv_thresh on, messages are sent by rendezvous" {
+	need_feature UCX
 	spec meet <<-'YAML'
 		settings: {kernel: pingpong, transport: ucx, tls: tcp, devices: lo, poll: event, size: 1000, messages: 300, repetitions: 1, warmup: 20, lost_after: 10s}
 		matrix:

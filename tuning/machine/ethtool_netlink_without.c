@@ -1,4 +1,5 @@
-/* In place of ethtool_netlink.c, in a build without libmnl: cards have none of these values. */
+/* In place of ethtool_netlink.c, in a build without libmnl: values of cards can be neither read nor written, which is not
+ * the same as that a card has none (-EOPNOTSUPP). */
 #include <errno.h>
 #include <stdio.h>
 
@@ -12,7 +13,7 @@ static int refuse(char *why, size_t size)
 
 	feature_missing("libmnl", "network cards", &e);
 	snprintf(why, size, "%s", e.text);
-	return -EOPNOTSUPP;
+	return -ENOSYS;
 }
 
 int ethtool_read(const char *card, const struct ethtool_group *g, json_t **values, char *why, size_t size)
