@@ -3,7 +3,7 @@
 #   name.tsv   x (from 1), effect, low, high in per cent, for the quantiles that are known
 #   points, labels[]    the quantiles
 #   bottom, top         of the axis, in per cent
-#   margin              in per cent
+#   margins[]           of each quantile, in per cent; NaN: it is not judged
 #   title, subtitle
 set bmargin at screen py(height - 58)
 set tmargin at screen py(80)
@@ -18,8 +18,12 @@ set xtics scale 0.4 () noenhanced font face.",12"
 do for [i = 1:points] {
 	set xtics add (labels[i] i)
 }
-set object rectangle from graph 0,first -margin to graph 1,first margin behind fillcolor rgb "#eef3ea" \
-	fillstyle solid 1 noborder
+do for [i = 1:points] {
+	if (margins[i] > 0) {
+		set object rectangle from first i - 0.45,first -margins[i] to first i + 0.45,first margins[i] behind \
+			fillcolor rgb "#e2ebdc" fillstyle solid 1 noborder
+	}
+}
 set arrow from graph 0,first 0 to graph 1,first 0 nohead back linecolor rgb "#333333" linewidth 1
 set bars 0.6
 table = name.".tsv"
@@ -34,4 +38,4 @@ plot table skip 1 using ($1):($2):(clip($3)):(clip($4)) \
 		linecolor rgb colour(1) title "0 is in the interval", \
 	table skip 1 using (is_sure($3, $4) ? $1 : NaN):($2) with points pointtype 7 pointsize 0.9 linecolor rgb red \
 		title "0 is not", \
-	NaN with boxes fillcolor rgb "#eef3ea" linecolor rgb "#aabba0" fillstyle solid 1 border title "margin"
+	NaN with boxes fillcolor rgb "#eef3ea" linecolor rgb "#aabba0" fillstyle solid 1 border title "margin of the quantile"

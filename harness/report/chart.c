@@ -60,7 +60,7 @@ static void set_series(struct figures *f, const struct chart *c)
 	figure_set_array(f, "lines", c->series_count);
 	for (size_t i = 0; i < c->series_count; i++)
 		figure_set_item(f, "lines", i, c->series[i]);
-	fprintf(f->script, "line_count = %zu\n", c->series_count);
+	figure_set_count(f, "line_count", c->series_count);
 }
 
 static void set_axis(struct figures *f, const struct chart *c)

@@ -18,8 +18,8 @@ struct shift_figure {
 	const char *flow; /* the point's flow; "": it has none */
 	char *title, *subtitle;
 	const char *metric;
-	double margin_percent;
-	bool any; /* is there anything to draw? */
+	double margin[SHIFT_QUANTILES]; /* in per cent; NaN: the quantile is not judged */
+	bool any;			/* is there anything to draw? */
 	struct shift shift;
 };
 

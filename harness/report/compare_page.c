@@ -87,11 +87,28 @@ static bool is_any_known(const struct shift *s)
 	return false;
 }
 
+/* Each quantile that is judged has a margin of its own. */
+static void take_margins(const struct comparison_point *p, double *margin)
+{
+	char key[16];
+
+	for (size_t q = 0; q < SHIFT_QUANTILES; q++) {
+		char *dot;
+
+		snprintf(key, sizeof(key), "p%g", 100 * shift_quantile[q]);
+		if ((dot = strchr(key, '.')))
+			*dot = '_';
+		margin[q] = NAN;
+		for (size_t i = 0; i < p->quantity_count; i++)
+			if (!strcmp(p->quantities[i].key, key))
+				margin[q] = p->quantities[i].margin.percent;
+	}
+}
+
 static int fill_figure(struct shift_figure *f, const struct compare_join *j, const struct comparison *c, size_t i,
 		       const double (*value)[SHIFT_QUANTILES])
 {
 	const struct comparison_point *p = &c->points[i];
-	const struct comparison_quantity *median = comparison_first(p);
 	int rc = compare_shift(j->runs, value + i * j->runs->count, c->seed, c->alpha, &f->shift);
 
 	*f = (struct shift_figure){
@@ -102,9 +119,9 @@ static int fill_figure(struct shift_figure *f, const struct compare_join *j, con
 	    .subtitle = fs_path("by %ss; intervals hold for all quantiles of the point together (%.3g %%)",
 				compare_unit_name[c->kind], comparison_confidence(c)),
 	    .metric = j->point[i].metric,
-	    .margin_percent = median && isfinite(median->margin.percent) ? median->margin.percent : 0,
 	    .shift = f->shift,
 	};
+	take_margins(p, f->margin);
 	f->any = !rc && f->metric && is_any_known(&f->shift);
 	return rc;
 }
@@ -193,7 +210,8 @@ static void write_shifts(const struct page *p, const struct comparison *c, const
 		if (!figures[i].any)
 			continue;
 		html_figure(p, &p->figures->items[drawn++],
-			    "The shift of each quantile. Bars: intervals. Band: the margin.",
+			    "The shift of each quantile. Bars: intervals. Shaded: the margin of each quantile that is "
+			    "judged; the verdicts below are about these.",
 			    " class=\"overview broad\"");
 		write_verdicts(p, &c->points[i]);
 	}

@@ -32,13 +32,8 @@ void escape_tsv(FILE *out, const char *text);
 /* A word for a POSIX shell, in single quotes if necessary. The caller frees. */
 char *escape_shell(const char *text);
 
-/*
- * An SVG as a data: URL, in an attribute with double quotes. It is a fraction of the SVG in base64:
- * most of a figure are paths with thousands of points, which are written as relative steps of tenths
- * of a pixel. Line breaks with their indentation become a space, or nothing between two tags.
- * Anything that is not as gnuplot writes it is kept as it is.
- */
-void escape_svg_url(FILE *out, const char *svg, size_t size);
+/* UTF-8 without anything unprintable, which becomes U+FFFD; newlines and tabs are preserved. The caller frees. */
+char *escape_shown(const char *text);
 
 void escape_base64(FILE *out, const void *data, size_t length);
 

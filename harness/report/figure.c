@@ -23,7 +23,7 @@
 #define KEY_ENTRY     55  /* of an entry, without its text */
 #define KEY_CHARACTER 7
 #define VALUE_MAX     80
-#define TEXT_MEDIANS  12 /* in the text for readers who cannot see the figure */
+#define TEXT_MEDIANS  6 /* in the text for readers who cannot see the figure */
 
 /* --- variables --- */
 
@@ -35,8 +35,40 @@ static void print_real(FILE *out, double value)
 		fputs("NaN", out);
 }
 
+/* Also for the page's script. Before the first figure, variables are those of gnuplot alone. */
+static json_t *figure_variables(const struct figures *f)
+{
+	return f->count ? f->items[f->count - 1].variables : NULL;
+}
+
+static void set_variable(struct figures *f, const char *name, json_t *value)
+{
+	json_object_set_new(figure_variables(f), name, value);
+}
+
+static void set_item(struct figures *f, const char *name, size_t index, json_t *value)
+{
+	json_array_set_new(json_object_get(figure_variables(f), name), index, value);
+}
+
+/* JSON has no NaN. */
+static json_t *real_or_null(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *text_of(const char *text)
+{
+	char *clean = escape_shown(text);
+	json_t *string = json_string(clean);
+
+	free(clean);
+	return string;
+}
+
 void figure_set(struct figures *f, const char *name, const char *text)
 {
+	set_variable(f, name, text_of(text));
 	fprintf(f->script, "%s = ", name);
 	escape_gnuplot(f->script, text);
 	fputc('\n', f->script);
@@ -45,18 +77,31 @@ void figure_set(struct figures *f, const char *name, const char *text)
 /* Always with a decimal point or an exponent, because gnuplot uses integer division for integers. */
 void figure_set_number(struct figures *f, const char *name, double value)
 {
+	set_variable(f, name, real_or_null(value));
 	fprintf(f->script, "%s = real(", name);
 	print_real(f->script, value);
 	fputs(")\n", f->script);
 }
 
+void figure_set_count(struct figures *f, const char *name, size_t count)
+{
+	set_variable(f, name, json_integer((json_int_t)count));
+	fprintf(f->script, "%s = %zu\n", name, count);
+}
+
 void figure_set_array(struct figures *f, const char *name, size_t size)
 {
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < size; i++)
+		json_array_append_new(array, json_null());
+	set_variable(f, name, array);
 	fprintf(f->script, "array %s[%zu]\n", name, size);
 }
 
 void figure_set_item(struct figures *f, const char *name, size_t index, const char *text)
 {
+	set_item(f, name, index, text_of(text));
 	fprintf(f->script, "%s[%zu] = ", name, index + 1);
 	escape_gnuplot(f->script, text);
 	fputc('\n', f->script);
@@ -64,6 +109,7 @@ void figure_set_item(struct figures *f, const char *name, size_t index, const ch
 
 void figure_set_item_number(struct figures *f, const char *name, size_t index, double value)
 {
+	set_item(f, name, index, real_or_null(value));
 	fprintf(f->script, "%s[%zu] = ", name, index + 1);
 	print_real(f->script, value);
 	fputc('\n', f->script);
@@ -189,10 +235,12 @@ FILE *figure_begin(struct figures *f, const char *kind, const struct report_poin
 
 	free(path);
 	f->items = or_abort(realloc(f->items, (f->count + 1) * sizeof(*f->items)));
-	f->items[f->count++] = (struct figure){.kind = kind, .name = name, .text = text, .point = point, .flow = ""};
+	f->items[f->count++] = (struct figure){
+	    .kind = kind, .name = name, .text = text, .point = point, .flow = "", .variables = json_object()};
 	fputc('\n', f->script);
 	figure_set(f, "kind", kind);
 	figure_set(f, "name", name);
+	json_object_clear(figure_variables(f)); /* those of its data follow */
 	return table;
 }
 
@@ -350,6 +398,7 @@ void figures_free(struct figures *f)
 	for (size_t i = 0; i < f->count; i++) {
 		free(f->items[i].name);
 		free(f->items[i].text);
+		json_decref(f->items[i].variables);
 	}
 	free(f->items);
 	free(f->dir);

@@ -1,12 +1,14 @@
 /*
- * A figure: a table (.tsv) of data reduced by the harness, and variables for a gnuplot script. Each
- * kind of figure has a file here (figure_<kind>.c: which figures there are, their tables and
- * variables), a script (plots/<kind>.gp) and, if it belongs to a run's report, a function in
- * run_figures.h and a row in report.c.
+ * A figure: a table (.tsv) of data reduced by the harness, and variables. A gnuplot script draws it
+ * as SVG and PDF, and the script of the pages (page.js) as part of a page, both from these. Each kind
+ * of figure has a file here (figure_<kind>.c: which figures there are, their tables and variables), a
+ * script (plots/<kind>.gp), a function of the same name in page.js and, if it belongs to a run's
+ * report, a function in run_figures.h and a row in report.c.
  */
 #ifndef KBLAT_REPORT_FIGURE_H
 #define KBLAT_REPORT_FIGURE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +27,7 @@ struct figure {
 	const struct report_point *point; /* NULL: it is about all points */
 	const char *flow;		  /* of that point; "": it is about all flows, or there is only one */
 	bool shows_text;		  /* it says what a source says, which stands beside what was measured */
+	json_t *variables;		  /* by name */
 };
 
 /* The figures of one directory and one script. */
@@ -52,8 +55,9 @@ int figure_end(struct figures *f, FILE *table, struct err *e);
  * ones. Takes `text`. */
 char *figure_text_medians(const struct report *r, char *text);
 
-/* Set variables of the script. Texts may contain anything. */
+/* Set variables of both scripts. Texts may contain anything. */
 void figure_set(struct figures *f, const char *name, const char *text);
+void figure_set_count(struct figures *f, const char *name, size_t count);
 void figure_set_number(struct figures *f, const char *name, double value); /* NaN: none */
 void figure_set_array(struct figures *f, const char *name, size_t size);   /* to be filled by the next two functions */
 void figure_set_item(struct figures *f, const char *name, size_t index, const char *text);

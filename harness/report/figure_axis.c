@@ -117,7 +117,7 @@ static void set_panels(struct figures *f, const struct axes_lines *c)
 			*t = *t >= 'a' && *t <= 'z' ? (char)(*t - 'a' + 'A') : *t;
 		figure_set_item(f, "panels", i, text);
 	}
-	fprintf(f->script, "panel_count = %zu\n", c->panel_count);
+	figure_set_count(f, "panel_count", c->panel_count);
 }
 
 static struct scale scale_of(const struct axes_lines *c)

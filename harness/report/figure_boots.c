@@ -80,7 +80,8 @@ static int boots_add_point(struct figures *f, const struct comparison *c, const 
 	set_arm(f, c, p, ARM_BASE);
 	set_arm(f, c, p, ARM_WITH);
 	boots_range(f, p);
-	fprintf(f->script, "points = %zu\nwidth = %d\nheight = %d\n", p->unit_count, WIDTH, HEIGHT);
+	figure_set_count(f, "points", p->unit_count);
+	fprintf(f->script, "width = %d\nheight = %d\n", WIDTH, HEIGHT);
 	return figure_end(f, table, e);
 }
 

@@ -205,7 +205,7 @@ static void set_rate_tics(struct figures *f, const struct axes_lines *c, const s
 	const size_t step = 1 + (c->value_count - 1) / TICS_MAX;
 	const size_t count = view->has_peak ? (c->value_count + step - 1) / step : 0;
 
-	fprintf(f->script, "tics = %zu\n", count);
+	figure_set_count(f, "tics", count);
 	figure_set_array(f, "tic_at", count ? count : 1);
 	figure_set_array(f, "tic_labels", count ? count : 1);
 	for (size_t i = 0; i < count; i++) {

@@ -33,11 +33,14 @@ static void shift_table(FILE *table, const struct shift *s, size_t *known)
 }
 
 /* Round numbers with some space; what is far beyond the effects is cut off. */
-static void find_range(const struct shift *s, double margin, double *bottom, double *top)
+static void find_range(const struct shift_figure *of, double *bottom, double *top)
 {
-	double most = margin, reach = margin;
+	const struct shift *s = &of->shift;
+	double most = 0, reach = 0;
 
 	for (size_t q = 0; q < SHIFT_QUANTILES; q++) {
+		most = fmax(most, of->margin[q]);
+		reach = fmax(reach, of->margin[q]);
 		if (!s->known[q])
 			continue;
 		most = fmax(most, fabs(s->effect[q]));
@@ -70,14 +73,16 @@ static int add_figure(struct figures *f, const struct shift_figure *of, struct e
 	if (!table)
 		return figure_end(f, table, e);
 	shift_table(table, &of->shift, &known);
-	find_range(&of->shift, of->margin_percent, &bottom, &top);
+	find_range(of, &bottom, &top);
 	title = figure_one_line(fs_path("%s: shift of %s", of->title, of->metric), FIGURE_TITLE_MAX);
 	figure_set(f, "title", title);
 	free(title);
 	figure_set(f, "subtitle", of->subtitle);
 	figure_set_number(f, "bottom", bottom);
 	figure_set_number(f, "top", top);
-	figure_set_number(f, "margin", of->margin_percent);
+	figure_set_array(f, "margins", SHIFT_QUANTILES);
+	for (size_t q = 0; q < SHIFT_QUANTILES; q++)
+		figure_set_item_number(f, "margins", q, of->margin[q]);
 	fprintf(f->script, "width = %d\nheight = %d\n", WIDTH, HEIGHT);
 	shift_labels(f);
 	return figure_end(f, table, e);

@@ -277,7 +277,7 @@ static void set_worst(struct figures *f, const struct tail *t)
 	char took[32];
 
 	figure_set_number(f, "around", 100 * AROUND);
-	fprintf(f->script, "messages = %zu\n", shown_worst(t));
+	figure_set_count(f, "messages", shown_worst(t));
 	figure_set_array(f, "took", WORST);
 	figure_set_array(f, "which", WORST);
 	figure_set_array(f, "known", 2 * WORST);

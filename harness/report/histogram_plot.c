@@ -446,7 +446,7 @@ static size_t set_series(struct figures *f, const struct histogram_plot *p)
 		figure_set_item_number(f, "median", i, known ? (double)median : NAN);
 		figure_set_item(f, "median_text", i, known ? unit_human_ns(median, text, sizeof(text)) : "");
 	}
-	fprintf(f->script, "series_count = %zu\n", p->count);
+	figure_set_count(f, "series_count", p->count);
 	return figure_set_key(f, WIDTH, p->count, longest);
 }
 
@@ -516,10 +516,8 @@ static void set_texts(struct figures *f, const struct histogram_plot *p, const s
 	figure_set(f, "notes", notes);
 	figure_set(f, "invalid", invalid);
 	fprintf(f->script, "invalid_lines = %zu\n", lines(invalid));
-	figure_set_number(f, "box_left", box.left);
-	figure_set_number(f, "box_top", box.top);
-	figure_set_number(f, "box_bottom", box.bottom);
-	figure_set_number(f, "top", top_of(b, &box, rows));
+	fprintf(f->script, "box_left = %.1f\nbox_top = %.1f\nbox_bottom = %.1f\ntop = %.10g\n", box.left, box.top,
+		box.bottom, top_of(b, &box, rows));
 	free(notes);
 	free(invalid);
 }

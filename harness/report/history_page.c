@@ -57,7 +57,7 @@ static void history_labels(struct figures *f, const struct history_point *p)
 		figure_set_item(f, "labels", i, strcmp(kernel, last) && p->build_count <= LABELS ? kernel : "");
 		last = kernel;
 	}
-	fprintf(f->script, "points = %zu\n", p->build_count);
+	figure_set_count(f, "points", p->build_count);
 }
 
 static void set_changes(struct figures *f, const struct history_point *p)
@@ -73,7 +73,7 @@ static void set_changes(struct figures *f, const struct history_point *p)
 		snprintf(text, sizeof(text), "%+.2f %%", history_change_percent(change));
 		figure_set_item(f, "change_text", i, text);
 	}
-	fprintf(f->script, "changes = %zu\n", p->change_count);
+	figure_set_count(f, "changes", p->change_count);
 }
 
 static void history_range(struct figures *f, const struct history_point *p)

@@ -14,35 +14,15 @@
 #include "common/units.h"
 #include "report/escape.h"
 
-#define SVG_MAX (16 << 20)
+#define TABLE_MAX (16 << 20)
 
-/* If a table has several bodies, these are sorted, so that the rows of a point stay together. What
- * is not a number, or has no cell, comes last in either order. */
-/* clang-format off */
-static const char script[] =
-	"'use strict';\n"
-	"function key(unit,i){const cell=(unit.rows?unit.rows[0]:unit).cells[i];if(!cell)return null;\n"
-	"if(cell.dataset.sort)return +cell.dataset.sort;const ns=cell.querySelector('[title$=\" ns\"]');\n"
-	"if(ns)return parseFloat(ns.title);const text=cell.textContent.trim();if(!text||text==='\\u2013')return null;\n"
-	"const number=parseFloat(text);return cell.className==='n'||String(number)===text?number:text}\n"
-	"function order(a,b){if(a===null||b===null)return 0;\n"
-	"return typeof a==='number'&&typeof b==='number'?a-b:String(a).localeCompare(String(b),'en',{numeric:true})}\n"
-	"function sort(table,head,i){const up=head.getAttribute('aria-sort')!=='ascending';\n"
-	"for(const h of head.parentNode.cells)h.removeAttribute('aria-sort');\n"
-	"head.setAttribute('aria-sort',up?'ascending':'descending');\n"
-	"const many=table.tBodies.length>1,units=[...(many?table.tBodies:table.tBodies[0].rows)];\n"
-	"const keyed=units.map(u=>[key(u,i),u]);\n"
-	"keyed.sort((a,b)=>(a[0]===null)-(b[0]===null)||(up?1:-1)*order(a[0],b[0]));\n"
-	"const into=many?table:table.tBodies[0];for(const[,u]of keyed)into.append(u)}\n"
-	"for(const table of document.querySelectorAll('table'))if(table.tHead&&table.tBodies.length)\n"
-	"for(const head of table.tHead.rows[0].cells){\n"
-	"if(!head.textContent.trim()||head.classList.contains('plain'))continue;\n"
-	"const button=document.createElement('button');button.type='button';button.append(...head.childNodes);\n"
-	"head.append(button);button.addEventListener('click',()=>sort(table,head,head.cellIndex))}\n"
-	"function unfold(){const at=location.hash&&document.getElementById(location.hash.slice(1));\n"
-	"for(let e=at;e;e=e.parentElement)if(e.tagName==='DETAILS')e.open=true;if(at)at.scrollIntoView()}\n"
-	"addEventListener('hashchange',unfold);unfold();\n";
-/* clang-format on */
+/* The script and the style of a page: page.js and page.css. */
+static const char script[] = {
+#include "report/page.js.inc"
+    0};
+static const char style_sheet[] = {
+#include "report/page.css.inc"
+    0};
 
 /* Write the <script> element. */
 static void html_script_write(FILE *out)
@@ -62,103 +42,6 @@ static void html_script_hash(FILE *out)
 	escape_base64(out, digest, size);
 	fprintf(out, "'");
 }
-
-/* clang-format off */
-static const char html_style[] =
-	":root{color-scheme:light dark;"
-	"--ink:#1c2126;--soft:#5a636c;--paper:#fff;--line:#d5dade;--shade:#f4f6f8;"
-	"--blue:#00549f;--red:#b3121d;--green:#2c7a1f;--amber:#8a5a00}\n"
-	"@media(prefers-color-scheme:dark){:root{"
-	"--ink:#e4e8ec;--soft:#9aa5b0;--paper:#14181c;--line:#353d45;--shade:#1d2329;"
-	"--blue:#7db8ee;--red:#ff7b80;--green:#7fce6f;--amber:#e9b44c}}\n"
-
-	"*{box-sizing:border-box}\n"
-	"body{margin:0;background:var(--paper);color:var(--ink);"
-	"font:1rem/1.5 system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif}\n"
-	"main{max-width:80rem;margin:0 auto;padding:1.5rem clamp(.8rem,3vw,2rem) 3rem}\n"
-	"h1{font-size:1.7rem;line-height:1.2;margin:0 0 .2rem;overflow-wrap:anywhere}\n"
-	"h2{font-size:1.2rem;margin:2.4rem 0 .6rem;padding-bottom:.25rem;border-bottom:1px solid var(--line)}\n"
-	"h3{font-size:1rem;margin:1.2rem 0 .4rem}\n"
-	"p{margin:.4rem 0;max-width:60rem}\n"
-	"a{color:var(--blue)}\n"
-	"time{white-space:nowrap}\n"
-	"details{margin:.6rem 0}\n"
-	"summary{cursor:pointer}\n"
-	"summary h3{display:inline}\n"
-	"code{font:.9em ui-monospace,'DejaVu Sans Mono',monospace;overflow-wrap:anywhere}\n"
-	"pre{font:.85rem/1.45 ui-monospace,'DejaVu Sans Mono',monospace;background:var(--shade);"
-	"border:1px solid var(--line);border-radius:.3rem;padding:.7rem .9rem;margin:.5rem 0;overflow-x:auto}\n"
-	".soft,caption,figcaption{color:var(--soft);font-size:.88rem}\n"
-	".yes,.bad{font-weight:600;white-space:nowrap}\n"
-	".yes,.answer.ok strong{color:var(--green)}\n"
-	".bad,.answer.no strong{color:var(--red)}\n"
-	".unsaid{color:var(--soft);font-weight:600;white-space:nowrap}\n"
-	"table.claims td{min-width:5.5rem;overflow-wrap:break-word}\n"
-	"table.claims td>.soft{display:block}\n"
-	"table.claims ul{margin:.2rem 0;padding-left:1.1rem}\n"
-	"table.claims details{margin:.2rem 0}\n"
-	".answer.part strong{color:var(--amber)}\n"
-
-	".answer{border-left:.35rem solid var(--green);border-radius:0 .3rem .3rem 0;background:var(--shade);"
-	"padding:.7rem 1rem;margin:1rem 0;overflow-wrap:anywhere}\n"
-	".answer.no{border-color:var(--red)}\n"
-	".answer.part{border-color:var(--amber)}\n"
-	".answer p{margin:0}\n"
-	".answer ul{margin:.5rem 0 0;padding-left:1.2rem}\n"
-
-	".wide{overflow-x:auto}\n"
-	".tall{max-height:40rem;overflow-y:auto}\n"
-	".tall thead th{position:sticky;top:0;background:var(--paper)}\n"
-	"table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums}\n"
-	".caption{margin:0;padding-bottom:.4rem;font-size:.88rem}\n"
-	"th,td{padding:.28rem .38rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}\n"
-	"thead th{border-bottom:2px solid var(--soft);white-space:nowrap;vertical-align:bottom}\n"
-	"th.n,td.n{text-align:right;white-space:nowrap}\n"
-	"thead th.n{white-space:normal}\n"
-	"th[scope=row]{font-weight:600}\n"
-	"tbody.point{border-bottom:1px solid var(--line)}\n"
-	"tbody.point:nth-of-type(even){background:var(--shade)}\n"
-	"tbody.point td,tbody.point th{border-bottom:0}\n"
-	"tbody.point td:not([rowspan]):not([colspan]){white-space:nowrap}\n"
-	"th button{all:unset;cursor:pointer}\n"
-	"th button:hover,th button:focus-visible{text-decoration:underline}\n"
-	"th button:focus-visible{outline:2px solid var(--blue);outline-offset:2px}\n"
-	"th[aria-sort=ascending] button::after{content:\" \\25b2\"}\n"
-	"th[aria-sort=descending] button::after{content:\" \\25bc\"}\n"
-	".spark{display:block;color:var(--blue)}\n"
-	"tr.second td{color:var(--soft)}\n"
-	".facts th{font-weight:400;color:var(--soft);white-space:nowrap}\n"
-	".facts td{overflow-wrap:anywhere}\n"
-	".granted th{white-space:normal;min-width:6rem;max-width:14rem}\n"
-	".granted td{white-space:pre-line}\n"
-	".beside{display:flex;flex-wrap:wrap;gap:.5rem 2.5rem;align-items:flex-start}\n"
-	".beside>*{max-width:min(100%,46rem)}\n"
-
-	"figure{margin:0;break-inside:avoid}\n"
-	"figure .wide{background:#fff;border:1px solid var(--line);border-radius:.3rem}\n"
-	"figure img{display:block;width:100%;min-width:34rem;height:auto}\n"
-	"figure.overview{max-width:56rem}\n"
-	"figure.broad{max-width:none}\n"
-	"figure.broad img{min-width:60rem}\n"
-	"figcaption{padding:.25rem .1rem}\n"
-	".grid{display:grid;gap:1.2rem;grid-template-columns:repeat(auto-fill,minmax(min(100%,34rem),1fr))}\n"
-
-	"@media(max-width:40rem){.facts th{white-space:normal}.facts td{min-width:11rem}}\n"
-	"@media print{\n"
-	":root{--ink:#000;--soft:#444;--paper:#fff;--line:#bbb;--shade:#f5f5f5;"
-	"--blue:#00549f;--red:#b3121d;--green:#2c7a1f;--amber:#8a5a00}\n"
-	"@page{margin:1.4cm}\n"
-	"body{font-size:9.5pt}\n"
-	"main{max-width:none;padding:0}\n"
-	"h2{break-after:avoid}\n"
-	"a{color:inherit;text-decoration:none}\n"
-	"pre{white-space:pre-wrap}\n"
-	".wide,.tall{overflow:visible;max-height:none}\n"
-	"table{font-size:7.5pt}\n"
-	"th,td{padding:.15rem .3rem}\n"
-	"figure img,figure.broad img{min-width:0}\n"
-	".grid{grid-template-columns:1fr 1fr;gap:.6rem}}\n";
-/* clang-format on */
 
 void html_printf(const struct page *p, const char *format, ...)
 {
@@ -237,7 +120,7 @@ void html_no_figures(const struct page *p)
 {
 	if (!p->no_figures)
 		return;
-	html_printf(p, "<p class=\"soft\"><span class=\"bad\">No figures:</span> ");
+	html_printf(p, "<p class=\"soft\"><span class=\"bad\">No figures as files:</span> ");
 	html_text(p, p->no_figures);
 	html_printf(p, ".</p>\n");
 }
@@ -266,36 +149,97 @@ void html_point_link(const struct page *p, const struct report_point *point)
 void html_head(const struct page *p, const char *title)
 {
 	html_printf(p, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
+		       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 		       "style-src 'unsafe-inline'; script-src ");
 	html_script_hash(p->out);
 	html_printf(p, "\">\n"
 		       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		       "<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
 	html_text(p, title);
-	html_printf(p, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n<h1>", html_style);
+	html_printf(p, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n<h1>", style_sheet);
 	html_text(p, title);
 	html_printf(p, "</h1>\n");
 }
 
 /* --- figures --- */
 
-static void write_image(const struct page *p, const struct figure *f)
+/* Text within <script>: nothing in it can end that. */
+static void write_script_text(const struct page *p, const char *text)
 {
-	char *path = fs_path("%s/%s.svg", p->figures->dir, f->name), *svg = NULL;
+	for (; *text; text++)
+		if (*text == '<')
+			html_printf(p, "\\u003c");
+		else
+			fputc(*text, p->out);
+}
+
+/* Of a histogram, bins without messages. */
+static bool is_empty_row(const char *from, const char *end)
+{
+	const char *to = memchr(from, '\t', (size_t)(end - from));
+	const char *counts = to ? memchr(to + 1, '\t', (size_t)(end - to - 1)) : NULL;
+
+	return counts && strspn(counts, "\t0") == (size_t)(end - counts);
+}
+
+/* What a page needs of a table: without texts that say again which point a row is about, which are the last ones, and
+ * without empty rows. */
+static void shorten_table(char *table, bool is_histogram)
+{
+	const char *heading = strchrnul(table, '\n'), *run = memmem(table, (size_t)(heading - table), "\trun\t", 5);
+	size_t columns = run ? 0 : SIZE_MAX;
+	char *to = table;
+
+	for (const char *at = table; run && at <= run; at++)
+		columns += *at == '\t';
+	for (char *line = table, *end; *line; line = *end ? end + 1 : end) {
+		char *at = line;
+
+		end = strchrnul(line, '\n');
+		if (is_histogram && is_empty_row(line, end))
+			continue;
+		for (size_t tabs = 0; at < end && (tabs += *at == '\t') < columns; at++)
+			;
+		memmove(to, line, (size_t)(at - line));
+		to += at - line;
+		*to++ = '\n';
+	}
+	*(to > table ? to - 1 : to) = '\0';
+}
+
+static void write_variables(const struct page *p, const struct figure *f)
+{
+	char *text = escape_shown(f->text), *written;
+	json_t *data = or_abort(json_pack("{s:s, s:s, s:O}", "kind", f->kind, "text", text, "variables", f->variables));
+
+	written = or_abort(json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(15)));
+	html_printf(p, "<script type=\"application/json\">");
+	write_script_text(p, written);
+	html_printf(p, "</script>");
+	free(written);
+	free(text);
+	json_decref(data);
+}
+
+static void write_chart(const struct page *p, const struct figure *f)
+{
+	char *path = fs_path("%s/%s.tsv", p->figures->dir, f->name), *table = NULL, *shown;
 	struct err ignored = ERR_INIT;
 	size_t size;
 
-	if (fs_read(path, SVG_MAX, &svg, &size, &ignored)) {
+	if (fs_read(path, TABLE_MAX, &table, &size, &ignored)) {
 		html_printf(p, "<p class=\"bad\">This figure could not be read.</p>\n");
 	} else {
-		html_printf(p, "<div class=\"wide\" tabindex=\"0\"><img alt=\"");
-		html_text(p, f->text);
-		html_printf(p, "\" src=\"");
-		escape_svg_url(p->out, svg, size);
-		html_printf(p, "\"></div>\n");
+		html_printf(p, "<div class=\"chart\">");
+		write_variables(p, f);
+		html_printf(p, "<script type=\"text/tab-separated-values\">");
+		shorten_table(table, !strcmp(f->kind, "histogram") || !strcmp(f->kind, "overlay"));
+		shown = escape_shown(table);
+		write_script_text(p, shown);
+		html_printf(p, "</script></div>\n");
+		free(shown);
 	}
-	free(svg);
+	free(table);
 	free(path);
 }
 
@@ -320,8 +264,7 @@ static void write_links(const struct page *p, const struct figure *f)
 void html_figure(const struct page *p, const struct figure *f, const char *caption, const char *style)
 {
 	html_printf(p, "<figure%s>\n", style);
-	if (!p->no_figures)
-		write_image(p, f);
+	write_chart(p, f);
 	html_printf(p, "<figcaption>");
 	if (f->shows_text) {
 		html_text(p, f->text);

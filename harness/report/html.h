@@ -1,8 +1,9 @@
 /*
  * Functions for writing pages. A page is a single file that works offline, on phones, in print, and
- * in light and dark mode. Everything from a run is escaped. Figures are <img> data URIs, because
- * gnuplot uses the same ids in all SVGs, so they cannot be inlined. A strict
- * Content-Security-Policy allows nothing else but the one script (html_script.h).
+ * in light and dark mode. Everything from a run is escaped. A figure is its table and its variables
+ * (figure.h), once, as JSON; the page's script (page.js) draws it as SVG: at the width of the window,
+ * in the colours of the page, with each value where a pointer is. A strict Content-Security-Policy
+ * allows nothing else but this script and its style (page.css).
  */
 #ifndef KBLAT_REPORT_HTML_H
 #define KBLAT_REPORT_HTML_H
@@ -17,7 +18,7 @@
 struct page {
 	const struct report *report;
 	const struct figures *figures;
-	const char *no_figures; /* why there are no figures; NULL: there are */
+	const char *no_figures; /* why there are none as SVG and PDF; NULL: there are */
 	const struct claim_verdicts *claims;
 	FILE *out;
 };
@@ -33,7 +34,7 @@ void html_end_foot(const struct page *p);
 /* A figure with its caption and links to its files; `style` is added to the element: "" or " class=...". */
 void html_figure(const struct page *p, const struct figure *f, const char *caption, const char *style);
 
-/* If there are no figures, write why. */
+/* If gnuplot could not draw the figures as files, write why; those of the page need no gnuplot. */
 void html_no_figures(const struct page *p);
 
 /* A section of preformatted text, which is escaped. */

@@ -369,18 +369,39 @@ static void write_granted(const struct page *p)
 	json_decref(groups);
 }
 
+/* The hosts of a run, as HTML; the caller frees. */
+static char *hosts_text(const struct page *p, const struct report_run *run)
+{
+	struct page part = *p;
+	char *text = NULL;
+	size_t size;
+
+	part.out = or_abort(open_memstream(&text, &size));
+	each_host(&part, run, write_host);
+	fclose(part.out);
+	return or_abort(text);
+}
+
+/* Runs that were measured one after the other have the same hosts, which are shown once. */
 void html_machines(const struct page *p)
 {
+	char *last = NULL;
+
 	html_printf(p, "<section>\n<h2>Machine</h2>\n");
 	for (size_t i = 0; i < p->report->run_count; i++) {
 		const struct report_run *run = &p->report->runs[i];
+		char *hosts;
 
 		html_run_heading(p, run);
 		html_printf(p, "<div class=\"beside\">\n");
-		each_host(p, run, write_host);
+		hosts = hosts_text(p, run);
+		html_printf(p, "%s", last && !strcmp(last, hosts) ? "<p>The hosts are as above.</p>\n" : hosts);
+		free(last);
+		last = hosts;
 		write_clock(p, run);
 		html_printf(p, "</div>\n");
 	}
+	free(last);
 	write_granted(p);
 	html_printf(p, "</section>\n");
 }
@@ -400,13 +421,22 @@ static const char *class_of(const json_t *change)
 	return json_text_or(change, "class", "informative");
 }
 
-static size_t count_changes(const json_t *changed, bool is_volatile)
+/* Changes are counters; settings that make runs incomparable; or others. */
+static bool is_of(const json_t *change, const char *class)
+{
+	const char *own = class_of(change);
+
+	return !strcmp(own, class) ||
+	       (!strcmp(class, "informative") && strcmp(own, "fatal") && strcmp(own, "volatile"));
+}
+
+static size_t count_changes(const json_t *changed, const char *class)
 {
 	const json_t *change;
 	size_t i, count = 0;
 
 	json_array_foreach (changed, i, change)
-		count += !strcmp(class_of(change), "volatile") == is_volatile;
+		count += is_of(change, class);
 	return count;
 }
 
@@ -427,8 +457,9 @@ static void put_change(struct table *t, const json_t *change, bool is_volatile)
 		table_verdict(t, CONSEQUENCE, row, TONE_BAD, class_of(change));
 }
 
-static void write_change_table(const struct page *p, const json_t *changed, bool is_volatile)
+static void write_change_table(const struct page *p, const json_t *changed, const char *class)
 {
+	const bool is_volatile = !strcmp(class, "volatile");
 	const struct table_column columns[COLUMNS] = {
 	    [WHAT] = {.label = "what", .heads_row = true},
 	    [BEFORE] = {.label = "before"},
@@ -440,42 +471,57 @@ static void write_change_table(const struct page *p, const json_t *changed, bool
 	size_t i;
 
 	json_array_foreach (changed, i, change) {
-		if (!strcmp(class_of(change), "volatile") == is_volatile)
+		if (is_of(change, class))
 			put_change(&t, change, is_volatile);
 	}
 	html_table(p, &t, "", false);
 	table_free(&t);
 }
 
+/* A table of one class of changes, folded; not on the page of several runs, where it would have thousands of rows. */
+static void write_folded(const struct page *p, const json_t *changed, const char *class, const char *text)
+{
+	const size_t count = count_changes(changed, class);
+
+	if (!count || p->report->run_count > 1)
+		return;
+	html_printf(p, "<details><summary>%zu %s%s %s</summary>\n", count, class[0] == 'v' ? "counter" : "setting",
+		    count > 1 ? "s" : "", text);
+	write_change_table(p, changed, class);
+	html_printf(p, "</details>\n");
+}
+
 static void write_host_changes(const struct page *p, const struct report_run *run, const char *host)
 {
 	json_t *changes = read_state(run, host, "changes.json");
 	const json_t *changed = json_object_get(changes, "changed");
-	size_t settings = count_changes(changed, false), counters = count_changes(changed, true);
+	const size_t fatal = count_changes(changed, "fatal");
 
 	html_printf(p, "<p>Host <b>");
 	html_text(p, host);
 	if (!changes)
 		html_printf(p, "</b>: not known; it was not captured both before and after.</p>\n");
-	else if (!settings)
-		html_printf(p, "</b>: no setting changed during the run.</p>\n");
+	else if (!fatal)
+		html_printf(p, "</b>: no setting that matters for a comparison changed during the run.</p>\n");
 	else
-		html_printf(p, "</b>: <span class=\"bad\">%zu setting%s changed</span> during the run.</p>\n", settings,
-			    settings > 1 ? "s" : "");
-	if (settings)
-		write_change_table(p, changed, false);
-	if (counters) {
-		html_printf(p, "<details><summary>%zu counter%s changed, as expected</summary>\n", counters,
-			    counters > 1 ? "s" : "");
-		write_change_table(p, changed, true);
-		html_printf(p, "</details>\n");
-	}
+		html_printf(
+		    p,
+		    "</b>: <span class=\"bad\">%zu setting%s changed</span> during the run, which matter%s for a "
+		    "comparison.</p>\n",
+		    fatal, fatal > 1 ? "s" : "", fatal > 1 ? "" : "s");
+	if (fatal)
+		write_change_table(p, changed, "fatal");
+	write_folded(p, changed, "informative", "changed that do not matter for a comparison");
+	write_folded(p, changed, "volatile", "changed, as expected");
 	json_decref(changes);
 }
 
 void html_changes(const struct page *p)
 {
 	html_printf(p, "<section>\n<h2>What changed during the run</h2>\n");
+	if (p->report->run_count > 1)
+		html_printf(p, "<p class=\"soft\">Settings that matter for a comparison; the page of each run has the "
+			       "others, and the counters.</p>\n");
 	for (size_t i = 0; i < p->report->run_count; i++) {
 		html_run_heading(p, &p->report->runs[i]);
 		each_host(p, &p->report->runs[i], write_host_changes);

@@ -234,8 +234,6 @@ static void explain_statistic(struct numbers *n, size_t column, size_t row, cons
 	else if (statistic == STATISTIC_OVER_LIMIT)
 		table_help(&n->t, column, row, "over %s",
 			   unit_format(UNIT_TIME_NS, of->series->flow->limit_ns, limit, sizeof(limit)));
-	else if (statistics[statistic].quantile < QUANTILES && !number_is_known(model_number(of->series, statistic)))
-		table_help(&n->t, column, row, "fewer than 20 messages lie beyond it");
 }
 
 /* Statistics are in the unit of the series, which its name contains. */
@@ -329,7 +327,7 @@ void html_numbers(const struct page *p)
 	html_printf(
 	    p, "<section>\n<h2>Numbers</h2>\n<p class=\"soft\">Latencies of every message, from the raw stamps. "
 	       "Quantiles are exact (nearest rank); &ndash; means that fewer than 20 messages lie beyond the quantile. "
-	       "Point at a number to see it in nanoseconds.</p>\n");
+	       "Point at a number, or tap it, to see it in nanoseconds.</p>\n");
 	html_table(p, &n.t, "", p->report->count > MANY);
 	table_free(&n.t);
 	free(n.blocks);

@@ -20,11 +20,12 @@ char *html_point_caption(const struct page *p, const struct report_point *point,
 	return fs_path("Point %s%s%u%s%s: %s.", run, *run ? " " : "", point->id, *flow ? ", " : "", flow, point->label);
 }
 
-/* --- histograms --- */
+/* --- histograms and percentiles --- */
 
-static void write_histogram(const struct page *p, const struct figure *f)
+static void write_figure(const struct page *p, const struct figure *f)
 {
-	char *caption = html_point_caption(p, f->point, f->flow);
+	char *caption = fs_path("%s%s%s.", strcmp(f->kind, "histogram") ? "Percentiles" : "Histogram",
+				*f->flow ? " of " : "", f->flow);
 
 	html_figure(p, f, caption, "");
 	free(caption);
@@ -40,8 +41,8 @@ static void write_no_histogram(const struct page *p, const struct report_point *
 	free(caption);
 }
 
-/* The histograms of each flow. */
-static void write_histograms_of(const struct page *p, const struct report_point *point)
+/* The histogram of each flow, and its percentiles. */
+static void write_figures_of(const struct page *p, const struct report_point *point)
 {
 	size_t drawn = 0;
 
@@ -49,9 +50,9 @@ static void write_histograms_of(const struct page *p, const struct report_point 
 	for (size_t i = 0; i < p->figures->count; i++) {
 		const struct figure *f = &p->figures->items[i];
 
-		if (f->point != point || strcmp(f->kind, "histogram") != 0)
+		if (f->point != point || (strcmp(f->kind, "histogram") != 0 && strcmp(f->kind, "percentiles") != 0))
 			continue;
-		write_histogram(p, f);
+		write_figure(p, f);
 		drawn++;
 	}
 	if (!drawn)
@@ -169,7 +170,7 @@ static void write_point_section(const struct page *p, const struct report_point 
 	html_printf(p, "<details%s><summary><h3>", p->report->count <= OPEN_POINTS ? " open" : "");
 	html_text(p, caption);
 	html_printf(p, "</h3></summary>\n<div id=\"%s\">\n", point->name);
-	write_histograms_of(p, point);
+	write_figures_of(p, point);
 	write_columns(p, point);
 	write_command(p, point);
 	html_printf(p, "</div>\n</details>\n");
@@ -180,8 +181,9 @@ void html_points(const struct page *p)
 {
 	html_printf(
 	    p,
-	    "<section>\n<h2>Points</h2>\n<p class=\"soft\">For each point: its histogram%s, its raw columns, and the "
-	    "command that measures it again. Counts have a logarithmic axis; the red line is the median of "
+	    "<section>\n<h2>Points</h2>\n<p class=\"soft\">For each point: its histogram%s, its percentiles up to the "
+	    "slowest message, its raw columns, and the command that measures it again. Counts have a logarithmic axis; "
+	    "the red line is the median of "
 	    "the first series.%s</p>\n",
 	    model_has_flows(p->report) ? "s (one for each flow)" : "",
 	    has_pacer(p->report) ? " Of the steps that were due, <i>missing in</i> is the share without a sample "

@@ -8,7 +8,7 @@ static const char *const tones[] = {[TONE_NEUTRAL] = "unsaid", [TONE_GOOD] = "ye
 
 static void write_attribute(const struct page *p, const char *name, const char *text)
 {
-	if (!text)
+	if (!text || !*text)
 		return;
 	html_printf(p, " %s=\"", name);
 	html_text(p, text);
@@ -39,6 +39,25 @@ static void write_headings(const struct page *p, const struct table *t)
 		html_printf(p, "</th>");
 	}
 	html_printf(p, "</tr></thead>\n");
+}
+
+/* What the columns are, for those who have no mouse to point at their headings. */
+static void write_help(const struct page *p, const struct table *t)
+{
+	bool any = false;
+
+	for (size_t c = 0; c < t->columns; c++)
+		if (t->column[c].help && *t->column[c].label) {
+			html_printf(p, any ? "<dt>"
+					   : "<details class=\"soft\"><summary>The columns</summary>\n<dl>\n<dt>");
+			html_text(p, t->column[c].label);
+			html_printf(p, "</dt><dd>");
+			html_text(p, t->column[c].help);
+			html_printf(p, "</dd>\n");
+			any = true;
+		}
+	if (any)
+		html_printf(p, "</dl>\n</details>\n");
 }
 
 static void write_number(const struct page *p, const struct table_cell *cell)
@@ -136,4 +155,5 @@ void html_table(const struct page *p, const struct table *t, const char *style, 
 		write_row(p, t, row);
 	}
 	html_printf(p, "%s</table>\n</div>\n", t->rows ? "</tbody>\n" : "");
+	write_help(p, t);
 }

@@ -224,9 +224,9 @@ static int write_report(const struct report_draft *d, const char *path, struct e
 }
 
 static int (*const figure_kinds[])(struct figures *f, const struct report *r, struct err *e) = {
-    figure_overview_add,  figure_claim_add,   figure_rate_add,	  figure_shares_add,
-    figure_stages_add,	  figure_axis_add,    figure_surface_add, figure_overlay_add,
-    figure_histogram_add, figure_pattern_add, figure_tail_add,
+    figure_overview_add,  figure_claim_add,	  figure_rate_add,    figure_shares_add,
+    figure_stages_add,	  figure_axis_add,	  figure_surface_add, figure_overlay_add,
+    figure_histogram_add, figure_percentiles_add, figure_pattern_add, figure_tail_add,
 };
 
 static int add_figures(struct figures *f, const void *report, struct err *e)

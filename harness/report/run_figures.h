@@ -64,6 +64,10 @@ size_t figure_overlay_count(const struct report *r);
  * logarithmic counts, t_lat in front of t_comp. */
 int figure_histogram_add(struct figures *f, const struct report *r, struct err *e);
 
+/* For each point and flow: every series by percentile, on HdrHistogram's axis, up to the slowest message; and the
+ * share of messages that took at least a time, both axes logarithmic. */
+int figure_percentiles_add(struct figures *f, const struct report *r, struct err *e);
+
 /* For each point and flow with periodic latencies (judge/analysis/pattern.h): a repetition's
  * latencies against the index of the message, completely and in a typical and the worst section;
  * and all latencies folded by the period. */

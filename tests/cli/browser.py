@@ -5,9 +5,11 @@ status 1.
 Each page is opened with widths of 1300 and 400 pixels, in light and dark mode. There must be no
 errors of scripts, and no requests except for the page itself; nothing may be wider than the window,
 except for what scrolls by itself; text must contrast with its background; every table with a head
-must be sortable in both directions; a link to something collapsed must expand it; every picture
-must be drawn, and have an alternative text; headings must not skip a level; and the page must be
-printable. With SCREENSHOTS=DIR in the environment, screenshots of everything are saved there.
+must be sortable in both directions; a link to something collapsed must expand it; every figure
+must be drawn, within its frame, have an alternative text, and say the value below the pointer, and
+to the arrow keys; headings must not skip a level; and the page must be printable. The time until a
+page has loaded and its size are printed. With SCREENSHOTS=DIR in the environment, screenshots of
+everything are saved there.
 """
 import base64
 import json
@@ -101,8 +103,9 @@ CONTRAST = """(() => {
   const ground = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor;
       if (!/, 0\\)$/.test(c)) return c; } return 'rgb(255,255,255)'; };
   let worst = 99;
-  for (const e of document.querySelectorAll('h1,h2,h3,p,td,th,a,figcaption,.yes,.bad,.unsaid,code,pre,summary')) {
-    const a = lum(getComputedStyle(e).color), b = lum(ground(e));
+  for (const e of document.querySelectorAll('h1,h2,h3,p,td,th,a,li,dt,dd,figcaption,.yes,.bad,.unsaid,code,pre,summary,svg text')) {
+    if (!e.getClientRects().length) continue;
+    const a = lum(getComputedStyle(e)[e.tagName === 'text' ? 'fill' : 'color']), b = lum(ground(e));
     worst = Math.min(worst, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)); }
   return worst; })()"""
 
@@ -138,14 +141,62 @@ SORTING = """(() => {
   if (!columns) faults.push('nothing can be sorted');
   return faults; })()"""
 
-NOT_DRAWN = "[...document.images].filter(i => !i.complete || !i.naturalWidth).map(i => i.alt.slice(0, 60))"
+# Everything is unfolded, so that all figures are in sight, and drawn at once, as for printing.
+DRAW = """(async () => {
+  for (const d of document.querySelectorAll('details')) d.open = true;
+  dispatchEvent(new Event('beforeprint'));
+  await new Promise(done => setTimeout(done, 100)); })()"""
+
+# Figures that are not drawn, whose drawings leave their frames, or in which there is nothing.
+NOT_DRAWN = """(() => {
+  const faults = [];
+  for (const chart of document.querySelectorAll('.chart')) {
+    const name = JSON.parse(chart.querySelector('script').textContent).text.slice(0, 60), frame = chart.getBoundingClientRect();
+    const svgs = [...chart.querySelectorAll('.panels svg')];
+    if (!svgs.length) faults.push('it has no drawing: ' + name);
+    for (const svg of svgs) {
+      const [, , width, height] = svg.getAttribute('viewBox').split(' ').map(Number), box = svg.getBoundingClientRect();
+      if (svg.querySelectorAll('path:not(.grid):not(.frame)').length < 1) faults.push('it shows nothing: ' + name);
+      if (/NaN|undefined|Infinity/.test(svg.outerHTML)) faults.push('it has numbers that are none: ' + name);
+      for (const e of svg.querySelectorAll('path,text')) {
+        const at = e.getBoundingClientRect();
+        if (at.left < box.left - 2 || at.right > box.right + 2 || at.top < box.top - 2 || at.bottom > box.bottom + 2)
+          faults.push('something leaves the drawing: ' + (e.textContent || e.getAttribute('class')) + ' in ' + name);
+      }
+      const scrolls = svg.parentElement;
+      if (box.width > frame.width && getComputedStyle(scrolls).overflowX !== 'auto') faults.push('it is wider than its frame: ' + name);
+    }
+  }
+  return faults; })()"""
+
+# What is said below the pointer, and to the keys.
+HOVER = """(() => {
+  const faults = [];
+  for (const svg of document.querySelectorAll('.panels svg')) {
+    const tip = svg.closest('.chart').querySelector('.tip'), name = svg.getAttribute('aria-label').slice(0, 60);
+    svg.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}));
+    if (tip.hidden || !/\\d/.test(tip.textContent)) { faults.push('no value by the keys: ' + name); continue; }
+    const here = svg.querySelector('.here').getBoundingClientRect(), said = tip.textContent;
+    if (tip.getBoundingClientRect().right > document.documentElement.clientWidth + 1) faults.push('a value is off the screen: ' + name);
+    svg.dispatchEvent(new PointerEvent('pointerleave'));
+    if (!tip.hidden) faults.push('a value stays: ' + name);
+    svg.dispatchEvent(new PointerEvent('pointermove', {clientX: here.left + here.width / 2, clientY: here.top + here.height / 2}));
+    if (tip.hidden || !/\\d/.test(tip.textContent)) faults.push('no value below the pointer: ' + name);
+    svg.dispatchEvent(new PointerEvent('pointerleave'));
+  }
+  return faults; })()"""
 
 HEADINGS = """(() => {
   const faults = [], levels = [...document.querySelectorAll('h1,h2,h3,h4')].map(h => +h.tagName[1]);
   if (levels.filter(l => l === 1).length !== 1 || levels[0] !== 1) faults.push('not one h1 at the top');
   levels.forEach((l, i) => { if (i && l > levels[i - 1] + 1) faults.push('a heading of level ' + l + ' after ' + levels[i - 1]); });
-  for (const e of document.querySelectorAll('img')) if (!(e.alt && /\\d/.test(e.alt))) faults.push('a picture without numbers in its text: ' + e.alt);
-  for (const e of document.querySelectorAll('svg')) if (!e.getAttribute('aria-label')) faults.push('a drawing without a text');
+  if (document.images.length) faults.push('there is an image');
+  for (const e of document.querySelectorAll('svg:not([aria-hidden])')) {
+    const text = e.getAttribute('aria-label');
+    if (!text || !/\\d/.test(text)) faults.push('a drawing without numbers in its text: ' + text);
+  }
+  const ids = [...document.querySelectorAll('[id]')].map(e => e.id);
+  if (new Set(ids).size !== ids.length) faults.push('an id is there twice');
   return faults; })()"""
 
 UNFOLD = """(async () => {
@@ -162,14 +213,18 @@ UNFOLD = """(async () => {
 def look(browser, url, width, scheme):
     browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
     browser.call("Emulation.setEmulatedMedia", media="", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    began = time.monotonic()
     browser.open(url)
+    if (width, scheme) == (1300, "light"):
+        print(f"{os.path.getsize(url[len('file://'):]) / 1e6:.2f} MB, loaded in {time.monotonic() - began:.2f} s: {url.split('/', 3)[3]}")
+    browser.evaluate(DRAW)
     wide = browser.evaluate("document.documentElement.scrollWidth")
     if wide > width:
         yield f"the page is {wide} pixels wide"
     for text in browser.evaluate(SQUEEZED):
         yield f"a cell is too narrow for its text: {text}"
     for text in browser.evaluate(NOT_DRAWN):
-        yield f"a picture is not drawn: {text}"
+        yield f"a figure: {text}"
     contrast = browser.evaluate(CONTRAST)
     if contrast < 4.5:
         yield f"a text has a contrast of {contrast:.1f} only"
@@ -183,6 +238,7 @@ def look(browser, url, width, scheme):
 
 def use(browser, url):
     yield from browser.evaluate(HEADINGS)
+    yield from browser.evaluate(HOVER)
     yield from browser.evaluate(SORTING)
     yield from browser.evaluate(UNFOLD)
     if len(browser.call("Page.printToPDF")["data"]) < 1000:

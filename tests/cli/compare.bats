@@ -524,7 +524,7 @@ quiet() {
 	find base new -type f -exec sha256sum {} + | sort | cmp - before
 	assert_eq "$(json page/compare.json 'd["verdict"]')" regression
 	grep -q '<strong>regression</strong>' page/report.html
-	grep -q 'data:image/svg' page/report.html
+	grep -q '<script type="application/json">{"kind":' page/report.html
 	for kind in svg pdf tsv; do
 		[ -s page/figures/shift-0000.$kind ]
 	done

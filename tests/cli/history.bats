@@ -57,7 +57,7 @@ builds() {
 	builds
 	run -0 "$KBLAT" history builds --out page
 	assert_eq "${lines[-1]}" page/report.html
-	grep -q 'data:image/svg' page/report.html
+	grep -q '<script type="application/json">{"kind":' page/report.html
 	for kind in svg pdf tsv; do
 		[ -s page/figures/history-0000.$kind ]
 	done

@@ -127,7 +127,7 @@ edit() {
 	page=$run_dir/derived/report.html
 	assert_eq "${lines[-1]}" "$page"
 	run ! grep -oE '(src|href)="?(https?:|//)' "$page"
-	grep -q 'data:image/svg+xml' "$page"
+	grep -q '<script type="application/json">{"kind":"histogram"' "$page"
 	[ -s "$run_dir/derived/figures/point-0000-histogram.pdf" ]
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]

@@ -42,9 +42,10 @@ static void check_escapes(const char *text, size_t size)
 	rewind(f);
 	escape_tsv(f, text);
 	escape_base64(f, text, size);
-	escape_svg_url(f, text, size);
 	fclose(f);
 	shell = escape_shell(text);
+	free(shell);
+	shell = escape_shown(text);
 	free(shell);
 }
 

@@ -18,8 +18,7 @@
 #include "tests/unit/fixture_run.h"
 #include "tests/unit/tap.h"
 
-#define SVG_URL "data:image/svg+xml,"
-#define SPEC	"kernel: oneway\nmatrix:\n  - transport: verbs\n    qp: [rc, uc] # <b>bold</b>\n"
+#define SPEC "kernel: oneway\nmatrix:\n  - transport: verbs\n    qp: [rc, uc] # <b>bold</b>\n"
 
 static const struct fixture_point nic_points[] = {
     {"verbs", "rc", "busy", 32, 8, 4000, 1269, .06, .0004, 1.15, 0, NULL, NULL, NULL, NULL},
@@ -117,9 +116,12 @@ static char *written(void (*escape)(FILE *, const char *), const char *text)
 	return out;
 }
 
-static void svg_url_text(FILE *out, const char *text)
+static void shown_text(FILE *out, const char *text)
 {
-	escape_svg_url(out, text, strlen(text));
+	char *shown = escape_shown(text);
+
+	fputs(shown, out);
+	free(shown);
 }
 
 static void escape_base64_text(FILE *out, const char *text)
@@ -142,14 +144,8 @@ static const struct {
     {escape_tsv, "a\tb\nc\"", "a b c\"", "a cell"},
     {escape_url, "../my-run_1.2~/a b#c?50%", "../my-run_1.2~/a%20b%23c%3F50%25", "a path in a link"},
     {escape_url, "a:b/\"<\xe2\x82\xac", "a%3Ab/%22%3C%E2%82%AC", "signs that end a link, or begin a scheme"},
-    {svg_url_text, "<a  b:b=\"1\"\n\tc='#2' d=\"5%&lt;\">\n\t<e/>\n</a>\n",
-     SVG_URL "<a  b%3Ab=%221%22 c='%232' d=%225%25%26lt;%22><e/></a> ",
-     "an SVG: what ends the attribute, or means something in a URL"},
-    {svg_url_text, "<text>a  b \n c</text>", SVG_URL "<text>a  b c</text>", "line breaks become a space, spaces stay"},
-    {svg_url_text, "<path  d='M92.04,10.06 L92.14,10.06 M93.00,9.50 L93.00,19.90\n\tL90.00,21.00 Z M1.00,1.00 '/>",
-     SVG_URL "<path  d='m92,10.1h.1m.9-.6v10.4l-3,1.1zm-92-8.5'/>", "a path in tenths of a pixel"},
-    {svg_url_text, "<path d='M-1,0 h2'/><path d='M1,x'/><path d='M1,1",
-     SVG_URL "<path d='M-1,0 h2'/><path d='M1,x'/><path d='M1,1", "other paths stay"},
+    {shown_text, "<a>\tb\n\033\xff\xe2\x82\xac", "<a>\tb\n\xef\xbf\xbd\xef\xbf\xbd\xe2\x82\xac",
+     "text for JSON: UTF-8 without what is not printable"},
     {escape_base64_text, "", "", "base64 of nothing (RFC 4648)"},
     {escape_base64_text, "f", "Zg==", "base64 of one byte"},
     {escape_base64_text, "fo", "Zm8=", "base64 of two"},
@@ -367,7 +363,7 @@ static void test_page(const char *html)
 {
 	char *page = slurp(html);
 
-	contains(page, "default-src 'none'; img-src data:; style-src 'unsafe-inline'", "a strict policy");
+	contains(page, "default-src 'none'; style-src 'unsafe-inline'", "a strict policy");
 	contains(page, "<title>One-way &lt;latency&gt;</title>", "the title, escaped");
 	like(page,
 	     "<strong>Not valid\\.</strong> 5 of 6 points measured, 4 of them valid: oneway over verbs and shmem on "
@@ -378,10 +374,11 @@ static void test_page(const char *html)
 	like(page, "title=\"sink: memlock limit too small\"><span class=\"bad\">failed</span></td>", "a failed point");
 	like(page, "<td colspan=\"[0-9]+\">sink: memlock limit too small</td>",
 	     "a failed point has the reason in place of numbers");
-	is_int((int64_t)count_of(page, "src=\"data:image/svg+xml,"), 7, "the overview, a pair and five histograms");
-	is_int((int64_t)count_of(page, "<img "), 7, "the page has seven images, each of which is a figure");
+	is_int((int64_t)count_of(page, "<script type=\"application/json\">{\"kind\":"), 12,
+	       "the overview, a pair, and of five points histograms and percentiles: what each is drawn from, once");
+	is_int((int64_t)count_of(page, "<img"), 0, "the page has no images");
 	ok(page && !strstr(page, "http://") && !strstr(page, "https://"), "nothing from elsewhere");
-	is_int((int64_t)count_of(page, "<script"), 1, "the page has a single script");
+	is_int((int64_t)count_of(page, "<script>"), 1, "the page has a single script");
 	contains(page, "script-src 'sha256-", "which the policy allows by its sum");
 	contains(page, "href=\"figures/point-0000-histogram.pdf\"", "a link to the PDF");
 	like(page, "verbs, uc, event, size 32B; median t_lat 3\\.60 us, p99 [0-9.]+ us;",
@@ -516,8 +513,8 @@ static void test_no_gnuplot(const char *top, const char *dir, const char *derive
 	contains(e.text, "install gnuplot-nox", "the message says what to install");
 	ok(is_there(derived, "figures/point-0000-histogram.tsv"), "the tables are there");
 	page = slurp(html);
-	contains(page, "No figures:", "and the page, which says why it has no figures");
-	ok(page && !strstr(page, "<img"), "a page without gnuplot has no images");
+	contains(page, "No figures as files:", "and the page, which says why there are no SVG and PDF");
+	contains(page, "{\"kind\":\"histogram\"", "a page without gnuplot has its figures");
 	contains(page, "p99.9", "a page without gnuplot has the numbers");
 	free(page);
 	free(html);

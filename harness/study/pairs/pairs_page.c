@@ -65,7 +65,7 @@ static void set_names(struct figures *f, const struct study *s)
 {
 	const size_t count = s->hosts.count <= NAMES_MAX ? s->hosts.count : 0;
 
-	fprintf(f->script, "name_count = %zu\n", count);
+	figure_set_count(f, "name_count", count);
 	figure_set_array(f, "names", count ? count : 1);
 	for (size_t i = 0; i < count; i++) {
 		char *name = figure_one_line(fs_path("%s", s->hosts.item[i].name), NAME_CUT);
@@ -104,8 +104,8 @@ static int add_matrix(struct figures *f, const struct drawn *d, size_t point, en
 		figure_set_number(f, "unit_ns", unit.ns);
 		figure_set_number(f, "least", range.least / unit.ns);
 		figure_set_number(f, "most", range.most / unit.ns);
-		fprintf(f->script, "hosts = %zu\nwidth = %d\nheight = %d\n", m.hosts, (int)side + LEFT + RIGHT,
-			(int)side + ABOVE + BELOW);
+		figure_set_count(f, "hosts", m.hosts);
+		fprintf(f->script, "width = %d\nheight = %d\n", (int)side + LEFT + RIGHT, (int)side + ABOVE + BELOW);
 	}
 	pairs_verdict_free(&v);
 	pairs_matrix_free(&m);
