@@ -210,7 +210,7 @@ static void shorten_table(char *table, bool is_histogram)
 static void write_variables(const struct page *p, const struct figure *f)
 {
 	char *text = escape_shown(f->text), *written;
-	json_t *data = or_abort(json_pack("{s:s, s:s, s:O}", "kind", f->kind, "text", text, "variables", f->variables));
+	json_t *data = or_abort(json_pack("{s:s, s:s, s:O}", "kind", f->kind, "alt", text, "variables", f->variables));
 
 	written = or_abort(json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(15)));
 	html_printf(p, "<script type=\"application/json\">");

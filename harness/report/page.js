@@ -86,7 +86,7 @@ class Panel {
 		this.wide = Math.max((f.width - (f.across - 1) * f.em) / f.across, o.least || 0);
 		this.measure(o);
 		this.svg = add(f.panels, 'svg', {viewBox: `0 0 ${round(this.wide)} ${round(this.high)}`, width: round(this.wide),
-			height: round(this.high), role: 'img', 'aria-label': f.text});
+			height: round(this.high), role: 'img', 'aria-label': f.alt});
 		this.axes(o.head);
 		f.listen(this);
 	}

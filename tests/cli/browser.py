@@ -151,7 +151,7 @@ DRAW = """(async () => {
 NOT_DRAWN = """(() => {
   const faults = [];
   for (const chart of document.querySelectorAll('.chart')) {
-    const name = JSON.parse(chart.querySelector('script').textContent).text.slice(0, 60), frame = chart.getBoundingClientRect();
+    const name = JSON.parse(chart.querySelector('script').textContent).alt.slice(0, 60), frame = chart.getBoundingClientRect();
     const svgs = [...chart.querySelectorAll('.panels svg')];
     if (!svgs.length) faults.push('it has no drawing: ' + name);
     for (const svg of svgs) {
