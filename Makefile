@@ -7,7 +7,9 @@
 #   CFLAGS, CPPFLAGS, LDFLAGS, PKG_CONFIG   as usual
 #   SUITES=LIST     suites that `make coverage` runs, such as 'unit cli:doctor' (default: all native ones)
 #   SECONDS=N       how long `make fuzz` runs each of its TARGETS (default: all)
-#   ROUNDS=N        number of rounds of `make fuzz` (default: one) and of each case of `make bench` (default: depends on the bench)
+#   ROUNDS=N        number of rounds of `make fuzz` (default: one) and of each case of `make bench` (default: until it is decided)
+#   RESUME=yes      `make bench` goes on where it was interrupted
+#   MINUTES=N       about how long `make bench` may take (default: 60)
 #   JOBS=N          number of targets that `make fuzz` runs at the same time
 #   VM=no           tests without the Soft-RoCE guest
 #   V=1             show whole commands
@@ -142,11 +144,13 @@ lint:
 	@common/deps build lint
 	tests/lint
 
+RESUME  :=
+MINUTES := 60
 bench:
 	@common/deps build run bench
 	@grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || common/deps guest
 	@$(MAKE) --no-print-directory -j$(CPUS) all benches
-	@tests/leftovers tests/bench/run $(BUILD) $(ROUNDS)
+	@tests/leftovers tests/bench/run $(if $(RESUME),--resume) --minutes '$(MINUTES)' $(BUILD) $(ROUNDS)
 
 # Is the kernel NEW slower than OLD? Both boot in the guest, BOOTS times each; SPEC is what is measured.
 OLD   :=

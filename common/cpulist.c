@@ -180,6 +180,9 @@ int cpulist_parse(const char *text, struct cpulist *out, char *why, size_t why_s
 	struct range r = {0};
 	int rc;
 
+	/* %*pbl of a mask that is not there */
+	if (!strncmp(p, "(null)", 6) && !*skip_spaces(p + 6))
+		p += strlen(p);
 	while (*p) {
 		const char *end = take_range(p, &r);
 

@@ -22,7 +22,8 @@ struct cpulist {
 };
 
 /*
- * Read a list; an empty or all-blank text is the empty set, a newline at the end is accepted. 0,
+ * Read a list; an empty or all-blank text, and "(null)", which the kernel prints for a set that it has not allocated, are
+ * the empty set; a newline at the end is accepted. 0,
  * -EINVAL or -ERANGE (a CPU of CPULIST_MAX or more); `why` (may be NULL) gets a phrase.
  */
 int cpulist_parse(const char *text, struct cpulist *out, char *why, size_t why_size);

@@ -4,12 +4,16 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "common/clean_stream.h"
+#include "common/cli.h"
 #include "common/cpulist.h"
 #include "common/diag.h"
 #include "common/err.h"
+#include "common/fs.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -425,9 +429,26 @@ char *opt_limits(const struct opt *o, char *buf, size_t size)
 	return buf;
 }
 
+#define OPT_HELP_COLUMN 30 /* on a terminal */
+
+static void opt_help_row(const struct opt *o, int width, FILE *out)
+{
+	char usage[OPT_USAGE_MAX], limits[OPT_USAGE_MAX], *text;
+
+	opt_usage(o, usage, sizeof(usage));
+	opt_limits(o, limits, sizeof(limits));
+	if (!clean_stream_width(out, 0)) {
+		fprintf(out, "  %-*s   %s (%s)\n", width, usage, o->help, limits);
+		return;
+	}
+	text = fs_path("%s (%s)", o->help, limits);
+	cli_print_item(usage, width + 5 < OPT_HELP_COLUMN ? width + 5 : OPT_HELP_COLUMN, text, out);
+	free(text);
+}
+
 void opt_help(const struct opt *table, FILE *out)
 {
-	char usage[OPT_USAGE_MAX], limits[OPT_USAGE_MAX];
+	char usage[OPT_USAGE_MAX];
 	int width = 0;
 
 	for (const struct opt *o = table; o->name; o++) {
@@ -436,6 +457,5 @@ void opt_help(const struct opt *table, FILE *out)
 			width = (int)strlen(usage);
 	}
 	for (const struct opt *o = table; o->name; o++)
-		fprintf(out, "  %-*s   %s (%s)\n", width, opt_usage(o, usage, sizeof(usage)), o->help,
-			opt_limits(o, limits, sizeof(limits)));
+		opt_help_row(o, width, out);
 }

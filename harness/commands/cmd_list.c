@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands/commands.h"
 #include "common/cli.h"
@@ -10,6 +11,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/opt.h"
+#include "common/or_abort.h"
 #include "common/sysroot.h"
 #include "common/table_print.h"
 #include "common/text.h"
@@ -18,18 +20,26 @@
 #include "measure/kernels/kernel.h"
 #include "measure/point/settings.h"
 #include "measure/spec/experiments.h"
+#include "measure/spec/spec.h"
 #include "measure/transports/transport.h"
 #include "measure/transports/verbs_device.h"
 
 const struct cli_command cmd_list_cli = {
     .name = "list",
-    .synopsis = "[experiments|kernels|settings|transports|statistics|features|devices] [--json]",
+    .synopsis = "[experiments|kernels|settings|transports|statistics|features|devices [NAME]] [--json]",
     .summary = "list experiments, kernels and transports with their settings, statistics, features of this build, RDMA "
 	       "devices",
-    .details = "Experiments are listed from ./experiments; if that does not exist, from the directory "
-	       "$KBLAT_EXPERIMENTS; otherwise from those installed with kblat.",
-    .max_args = 1,
+    .details =
+	"Without a topic only names are listed; `kblat list kernels` describes all kernels, `kblat list kernels "
+	"oneway` "
+	"describes one and its settings, `kblat list settings size` a setting of whatever has it, and `kblat list "
+	"experiments thesis` the experiments of a study.\n\n"
+	"Experiments are listed from ./experiments; if that does not exist, from the directory "
+	"$KBLAT_EXPERIMENTS; otherwise from those installed with kblat.",
+    .max_args = 2,
 };
+
+#define NAMES_COLUMN 15
 
 /*
  * Topics of `kblat list` that are tables of this program: kernels, settings, transports,
@@ -108,6 +118,101 @@ static void list_settings_show(const json_t *list)
 	}
 }
 
+/* Prints it, or adds it to `out`. */
+static void take_setting_of(const struct opt *table, const char *setting, const char *what, const char *owner,
+			    json_t *out)
+{
+	const struct opt *o = table ? opt_find(table, setting) : NULL;
+
+	if (!o)
+		return;
+	if (out) {
+		json_array_append_new(out, json_pack("{s:s, s:[o]}", "of", owner, "options", option_json(o)));
+		return;
+	}
+	printf("\n%s%s:\n", what, owner);
+	opt_help((const struct opt[]){*o, {.name = NULL}}, stdout);
+}
+
+static void take_table(const struct opt *table, const char *what, const char *owner, json_t *out)
+{
+	if (out) {
+		json_array_append_new(out, json_pack("{s:s, s:o}", "of", owner, "options", options_json(table)));
+		return;
+	}
+	printf("\n%s%s:\n", what, owner);
+	opt_help(table, stdout);
+}
+
+static bool has_part(const struct spec *spec, const struct kernel_ops *k, const struct transport_ops *t)
+{
+	for (size_t i = 0; i < spec->point_count; i++)
+		for (size_t f = 0; f < spec->point[i].flow_count; f++)
+			if (spec->point[i].flow[f].kernel == k || spec->point[i].flow[f].transport == t)
+				return true;
+	return false;
+}
+
+/* Of all that an experiment uses. False: there is none of this name, or it cannot be read. */
+static bool take_experiment(const char *name, json_t *out)
+{
+	const struct spec_overrides none = {.set_count = 0};
+	char *path = experiments_find(name);
+	struct spec spec;
+	struct diag diag;
+	const bool is_one = !access(path, F_OK);
+	const bool is_read = is_one && !spec_load(path, &none, &spec, &diag);
+
+	if (is_read)
+		take_table(common_options, "of every ", "point", out);
+	for (size_t i = 0; is_read && kernels[i]; i++)
+		if (has_part(&spec, kernels[i], NULL))
+			take_table(kernels[i]->options, "of kernel=", kernels[i]->name, out);
+	for (size_t i = 0; is_read && transports[i]; i++)
+		if (has_part(&spec, NULL, transports[i]))
+			take_table(transports[i]->options, "of transport=", transports[i]->name, out);
+	if (is_one) {
+		diag_free(&diag);
+		spec_free(&spec);
+	}
+	free(path);
+	return is_read;
+}
+
+/* Of whatever has it; or all of an experiment. */
+static void take_setting(const char *setting, json_t *out)
+{
+	for (size_t i = 0; i < OF_POINTS; i++)
+		take_setting_of(of_points[i].table, setting, "of ", of_points[i].owner, out);
+	for (size_t i = 0; kernels[i]; i++)
+		take_setting_of(kernels[i]->options, setting, "of kernel=", kernels[i]->name, out);
+	for (size_t i = 0; transports[i]; i++)
+		take_setting_of(transports[i]->options, setting, "of transport=", transports[i]->name, out);
+}
+
+static void take_settings(const char *name, json_t *out)
+{
+	if (!take_experiment(name, out))
+		take_setting(name, out);
+}
+
+static void add_setting_names(json_t *names, const struct opt *table)
+{
+	for (const struct opt *o = table; o && o->name; o++)
+		json_array_append_new(names, json_string(o->name));
+}
+
+static void name_settings(const json_t *list, bool is_brief, json_t *names)
+{
+	(void)list;
+	for (size_t i = 0; i < OF_POINTS; i++)
+		add_setting_names(names, of_points[i].table);
+	for (size_t i = 0; !is_brief && kernels[i]; i++)
+		add_setting_names(names, kernels[i]->options);
+	for (size_t i = 0; !is_brief && transports[i]; i++)
+		add_setting_names(names, transports[i]->options);
+}
+
 /* --- kernels and transports --------------------------------------------------------------------------------------- */
 
 static json_t *series_json(const struct kernel_ops *k)
@@ -146,10 +251,12 @@ static int list_kernels(json_t *out, struct err *e)
 /* Print to standard output a list that was made by the functions above. */
 static void list_kernels_show(const json_t *list)
 {
-	(void)list;
-	for (size_t i = 0; kernels[i]; i++) {
-		printf("\n%s: %s\n", kernels[i]->name, kernels[i]->summary);
-		opt_help(kernels[i]->options, stdout);
+	const json_t *j;
+	size_t i;
+
+	json_array_foreach (list, i, j) {
+		printf("\n%s: %s\n", json_text(j, "name"), json_text(j, "summary"));
+		opt_help(kernel_find(json_text(j, "name"))->options, stdout);
 	}
 }
 
@@ -172,10 +279,12 @@ static int list_transports(json_t *out, struct err *e)
 
 static void list_transports_show(const json_t *list)
 {
-	(void)list;
-	for (size_t i = 0; transports[i]; i++) {
-		printf("\n%s: %s\n", transports[i]->name, transports[i]->summary);
-		opt_help(transports[i]->options, stdout);
+	const json_t *j;
+	size_t i;
+
+	json_array_foreach (list, i, j) {
+		printf("\n%s: %s\n", json_text(j, "name"), json_text(j, "summary"));
+		opt_help(transport_find(json_text(j, "name"))->options, stdout);
 	}
 }
 
@@ -210,6 +319,16 @@ static void list_statistics_show(const json_t *list)
 		cli_print_item(name, 32, json_text(s, "help"), stdout);
 		free(name);
 	}
+}
+
+/* "p50", "pacing". */
+static void name_statistics(const json_t *list, bool is_brief, json_t *names)
+{
+	(void)list, (void)is_brief;
+	for (size_t i = 0; i < STATISTICS; i++)
+		json_array_append_new(names, json_string(statistics[i].key));
+	for (size_t i = 0; blocks[i]; i++)
+		json_array_append_new(names, json_string(blocks[i]->name));
 }
 
 /* --- experiments -------------------------------------------------------------------------------------------------- */
@@ -293,6 +412,35 @@ static void show_experiments(const json_t *list)
 		printf("  none\n");
 }
 
+/* "quickstart", "thesis/oneway-busy"; or "thesis (27)", and the names of studies, too. */
+static void name_experiments(const json_t *list, bool is_brief, json_t *names)
+{
+	char *experiments = experiments_directory(), **all = NULL, before[256] = "";
+	json_t *studies = json_object(), *count;
+	const char *study;
+
+	(void)list;
+	if (!experiments || experiments_names(experiments, &all, NULL))
+		all = NULL;
+	for (char **name = all; name && *name; name++) {
+		snprintf(before, sizeof(before), "%.*s", (int)strcspn(*name, "/"), *name);
+		if (strcmp(before, *name) != 0)
+			json_object_set_new(studies, before,
+					    json_integer(json_integer_value(json_object_get(studies, before)) + 1));
+		if (!is_brief || !strcmp(before, *name))
+			json_array_append_new(names, json_outside(*name));
+	}
+	json_object_foreach (studies, study, count) {
+		snprintf(before, sizeof(before), is_brief ? "%s (%lld)" : "%s", study,
+			 (long long)json_integer_value(count));
+		json_array_append_new(names, json_outside(before));
+	}
+	json_decref(studies);
+	if (all)
+		sysroot_names_free(all);
+	free(experiments);
+}
+
 /* --- features ----------------------------------------------------------------------------------------------------- */
 
 static int list_features(json_t *out, struct err *e)
@@ -358,31 +506,140 @@ static void show_devices(const json_t *list)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
+/* The names of what is in the list. */
+static void name_all(const json_t *list, bool is_brief, json_t *names)
+{
+	const json_t *j;
+	size_t i;
+
+	(void)is_brief;
+	json_array_foreach (list, i, j)
+		json_array_append(names, json_object_get(j, "name"));
+}
+
+/* `name`: adds to `names` what the topic may be asked for, or, briefly, what it has. `take_one`: shows what
+ * has that name, or adds it to `out`; NULL: that is in the list. */
 static const struct topic {
 	const char *name, *title;
 	int (*gather)(json_t *out, struct err *e);
 	void (*show)(const json_t *list);
+	void (*add_names)(const json_t *list, bool is_brief, json_t *names);
+	void (*take_one)(const char *name, json_t *out);
 } topics[] = {
-    {"experiments", "experiments (kblat run NAME or PATH):", gather_experiments, show_experiments},
-    {"kernels", "kernels (kernel=NAME) and their settings:", list_kernels, list_kernels_show},
-    {"settings", "settings of points:", list_settings, list_settings_show},
-    {"transports", "transports (transport=NAME) and their settings:", list_transports, list_transports_show},
-    {"statistics", "statistics of series and of summary blocks:", list_statistics, list_statistics_show},
-    {"features", "features of this build, by the library that they need:", list_features, list_features_show},
-    {"devices", "RDMA devices:", gather_devices, show_devices},
+    {"experiments", "experiments (kblat run NAME or PATH):", gather_experiments, show_experiments, name_experiments,
+     NULL},
+    {"kernels", "kernels (kernel=NAME) and their settings:", list_kernels, list_kernels_show, name_all, NULL},
+    {"settings", "settings of points:", list_settings, list_settings_show, name_settings, take_settings},
+    {"transports", "transports (transport=NAME) and their settings:", list_transports, list_transports_show, name_all,
+     NULL},
+    {"statistics", "statistics of series and of summary blocks:", list_statistics, list_statistics_show,
+     name_statistics, NULL},
+    {"features", "features of this build, by the library that they need:", list_features, list_features_show, name_all,
+     NULL},
+    {"devices", "RDMA devices:", gather_devices, show_devices, name_all, NULL},
 };
 
 #define TOPICS (sizeof(topics) / sizeof(*topics))
 
-static enum status list_topic(const struct topic *t, json_t *report, bool is_first, struct err *e)
+/* Does this part of a list have the name, which may be that of a study, a block, or the last part of a path? */
+static bool is_named(const json_t *j, const char *name)
+{
+	static const char *const keys[] = {"name", "block", "path"};
+	char *inner = fs_path("/%s/", name), *last = fs_path("/%s", name);
+	bool is = false;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		const char *text = json_text_or(j, keys[i], "");
+
+		is |= !strcmp(text, name) || (i == 2 && (strstr(text, inner) || text_ends_in(text, last)));
+	}
+	free(inner);
+	free(last);
+	return is;
+}
+
+/* 0, or an error that has the nearest name. */
+static int check_name(const struct topic *t, const json_t *list, const char *name, struct err *e)
+{
+	char hint[SUGGESTION_MAX], quoted[TEXT_QUOTE_MAX];
+	json_t *names = json_array(), *j;
+	const char **plain;
+	bool is_known = false;
+	size_t i;
+
+	t->add_names(list, false, names);
+	plain = or_abort(calloc(json_array_size(names) + 1, sizeof(*plain)));
+	json_array_foreach (names, i, j)
+		plain[i] = json_string_value(j);
+	for (i = 0; plain[i]; i++)
+		is_known |= !strcmp(plain[i], name);
+	is_known |= t->take_one && take_experiment(name, names);
+	json_array_foreach (list, i, j)
+		is_known |= !t->take_one && is_named(j, name);
+	if (!is_known)
+		err_set(e, -EINVAL, STATUS_USAGE, "list", NULL, "there is no %s among the %s%s",
+			text_quote(name, quoted, sizeof(quoted)), t->name,
+			suggestion(suggest(name, plain), hint, sizeof(hint)));
+	free(plain);
+	json_decref(names);
+	return is_known ? 0 : -EINVAL;
+}
+
+/* Only what has that name. A new reference. */
+static json_t *those_named(const struct topic *t, const json_t *list, const char *name)
+{
+	json_t *those = json_array(), *j;
+	size_t i;
+
+	if (t->take_one)
+		t->take_one(name, those);
+	else
+		json_array_foreach (list, i, j)
+			if (is_named(j, name))
+				json_array_append(those, j);
+	return those;
+}
+
+static void show_names(const struct topic *t, const json_t *list)
+{
+	json_t *names = json_array(), *j;
+	char *text = NULL;
+	size_t i, size;
+	FILE *out = or_abort(open_memstream(&text, &size));
+
+	t->add_names(list, true, names);
+	json_array_foreach (names, i, j)
+		fprintf(out, "%s%s", i ? ", " : "", text_shown(json_string_value(j)));
+	if (!json_array_size(names))
+		fprintf(out, "none on this machine");
+	fclose(out);
+	cli_print_item(t->name, NAMES_COLUMN, text, stdout);
+	free(text);
+	json_decref(names);
+}
+
+/* `name`: of one of them; NULL: all. `is_brief`: names only. */
+static enum status list_topic(const struct topic *t, const char *name, bool is_brief, json_t *report, struct err *e)
 {
 	json_t *list = json_array();
 	int rc = t->gather(list, e);
 
+	if (!rc && name)
+		rc = check_name(t, list, name, e);
+	if (!rc && name) {
+		json_t *those = those_named(t, list, name);
+
+		json_decref(list);
+		list = those;
+	}
 	if (!rc && report) {
 		json_object_set(report, t->name, list);
+	} else if (!rc && is_brief) {
+		show_names(t, list);
+	} else if (!rc && name && t->take_one) {
+		t->take_one(name, NULL);
 	} else if (!rc) {
-		printf("%s%s\n", is_first ? "" : "\n", t->title);
+		printf("%s\n", t->title);
 		t->show(list);
 	}
 	json_decref(list);
@@ -414,7 +671,7 @@ static int check_topic(const char *name, struct err *e)
 /* With all topics, those that work are shown even if one fails. */
 static enum status list(const struct cli_list *args, void *options, struct err *e)
 {
-	const char *only = args->count ? args->items[0] : NULL;
+	const char *only = args->count ? args->items[0] : NULL, *name = args->count > 1 ? args->items[1] : NULL;
 	enum status status = STATUS_OK;
 	json_t *report;
 
@@ -423,12 +680,16 @@ static enum status list(const struct cli_list *args, void *options, struct err *
 	report = *(const bool *)options ? json_pack("{s:i}", "schema", 1) : NULL;
 	for (size_t i = 0; i < TOPICS; i++)
 		if (!only || !strcmp(only, topics[i].name)) {
-			enum status s = list_topic(&topics[i], report, only || !i, e);
+			enum status s = list_topic(&topics[i], name, !only, report, e);
 
 			status = status ? status : s;
 		}
 	if (report)
 		json_print(report, stdout);
+	else if (!only)
+		cli_print_text(
+		    "\n`kblat list TOPIC` describes all of them, `kblat list TOPIC NAME` one, with its settings.",
+		    stdout);
 	json_decref(report);
 	return status;
 }

@@ -1,28 +1,20 @@
 """Shared by the benchmarks over verbs: the local RDMA device or the Soft-RoCE guest, and options."""
-import argparse
 import os
 import re
+import shutil
 import subprocess
-import tempfile
 
 import rounds
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
+GUEST_MORE = 600  # seconds: to boot, and for the five rounds that each case has in any case
 PACKAGES = ["perftest", "qperf", "ucx-utils"]
 
 
 def options(text, messages):
     """Parse the command line; `messages`: the default of --messages."""
-    p = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--build", default=f"{ROOT}/build", type=os.path.realpath)
-    p.add_argument("--out", metavar="FILE")
-    p.add_argument("--rounds", type=int, default=9)
-    p.add_argument("--messages", type=int, default=messages)
-    p.add_argument("--only", metavar="TEXT", action="append", default=[], help="cases with this in their names")
+    p = rounds.options(text, (1, 2) if (os.cpu_count() or 1) > 2 else (0, 1), messages=messages)
     p.add_argument("--device")
     p.add_argument("--address", help="an address of the device, at which the programs connect")
-    p.add_argument("--cpus", type=lambda text: tuple(map(int, text.split(","))), default=(1, 2) if (os.cpu_count() or 1) > 2 else (0, 1))
     return p.parse_args()
 
 
@@ -41,16 +33,21 @@ def active_port():
 
 def in_guest(script, o, *more, vm=()):
     """Run `script` in the guest with the same options, and `more`; `vm`: options of the guest. Returns its exit status."""
-    with tempfile.TemporaryDirectory() as out:
-        command = [f"{ROOT}/tests/vm/guest", *vm, "--timeout", "3600", "--out", out, "--", os.path.realpath(script), "--build", o.build,
-                   "--rounds", str(o.rounds), "--messages", str(o.messages), "--out", f"{out}/made.json", *map(str, more)]
-        for text in o.only:
-            command += ["--only", text]
-        status = subprocess.run(command, check=False).returncode
-        if os.path.exists(f"{out}/made.json") and o.out:
-            with open(f"{out}/made.json", "rb") as made, open(o.out, "wb") as kept:
-                kept.write(made.read())
-        return status
+    out = f"{o.out or f'{o.build}/bench/guest'}.dir"
+    command = [f"{rounds.ROOT}/tests/vm/guest", *vm, "--timeout", str(int(o.seconds or 3600) + GUEST_MORE), "--out", out, "--", os.path.realpath(script),
+               "--build", o.build, "--messages", o.messages, "--out", f"{out}/made.json", *more]
+    for name in ("rounds", "seconds"):
+        command += [f"--{name}", getattr(o, name)] if getattr(o, name) else []
+    for text in o.only:
+        command += ["--only", text]
+    if o.resume:
+        command.append("--resume")
+    else:
+        shutil.rmtree(out, ignore_errors=True)
+    status = subprocess.run(list(map(str, command)), check=False).returncode
+    if os.path.exists(f"{out}/made.json") and o.out:
+        shutil.copyfile(f"{out}/made.json", o.out)
+    return status
 
 
 def bench(script, o, title, make_cases):
@@ -60,11 +57,8 @@ def bench(script, o, title, make_cases):
         if not found:
             return in_guest(script, o)
         o.device, o.address = o.device or found[0], o.address or found[1]
-    chosen = [c for c in make_cases(o) if not o.only or any(text in c.name for text in o.only)]
-    rounds.say(f"{title}, {o.device}: {len(chosen)} cases, {o.rounds} rounds")
-    done = rounds.run_cases(chosen, o.rounds)
     guest = os.uname().nodename == "kblat-guest"
-    return rounds.finish(done, o.out, title + (", in the Soft-RoCE guest" if guest else f", {o.device}"), "make bench", PACKAGES, o.rounds)
+    return rounds.bench(o, title + (", in the Soft-RoCE guest" if guest else f", {o.device}"), make_cases(o), PACKAGES)
 
 
 def size_text(size):

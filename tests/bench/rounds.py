@@ -1,18 +1,21 @@
-"""Shared by all benchmarks: measures programs alternately, in several rounds, and evaluates the
-results.
+"""Shared by all benchmarks: measures programs alternately, in several rounds, and judges the results.
 
 A Case is something that several Programs can do. Every round runs each of them once, in a different
 order each time, so that other activity of the machine affects all. The ratio of a round is that of
 our program to one other; reported are the median over the rounds and its interval. The fastest of
 the others is the one with the best median over the rounds: the best of several in each round would
 be one that does not exist. Values that can be zero (missed steps) are compared by their difference
-in the same round instead. Whether a limit (1, unless the case sets another one) is kept has three
-answers: yes or no if the whole interval of the median is on one side of it, otherwise undecided,
-with an estimate of how many more rounds would decide it.
+in the same round instead. Whether a limit is kept has three answers: yes or no if the whole interval
+of the median is on one side of it, otherwise undecided.
+
+A case ends when all of its limits are decided, which is looked at after 5, 9, 17, 33 and 65 rounds:
+each further look is another chance to err, so there are few. It also ends when so much noise is left
+that only a quieter machine would decide it, and when its share of the time is used up.
 
 Times are in nanoseconds throughout. Quantiles of raw samples are exact and nearest-rank, like
 kblat's.
 """
+import argparse
 import dataclasses
 import json
 import math
@@ -31,6 +34,8 @@ from typing import Callable, Optional
 
 import tables
 
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
 PATIENCE = 60.0  # seconds a program may take, and a server to come up
 
 
@@ -74,6 +79,7 @@ class Case:
     most: dict = dataclasses.field(default_factory=dict)  # quantity -> the maximum of ours
     beyond: dict = dataclasses.field(default_factory=dict)  # quantity -> by how much ours may exceed the fastest other
     enough: dict = dataclasses.field(default_factory=dict)  # quantity -> if ours is at most this, the ratio does not matter
+    together: Optional[Callable[[], list]] = None  # one command measures all programs, for several rounds: for each a tuple of {quantity: value}
 
 
 # --- quantiles and ratios ---------------------------------------------------------------------------------------------
@@ -132,7 +138,39 @@ def fastest(lists, quantity):
 # --- limits -----------------------------------------------------------------------------------------------------------
 
 FEWEST = 5       # rounds that have an interval
+LOOKS = (FEWEST, 9, 17, 33, 65)
 ROUNDS_MOST = 1000  # if more would be needed, only a quieter machine helps
+HOPELESS_AFTER = 17  # rounds; before, an estimate of how many are needed says little
+
+
+@dataclasses.dataclass
+class Limit:
+    """What must be at most `limit` (`least`: and at least that), or where more is better at least `limit`; and whether it is."""
+    quantity: str
+    kind: str                # "ratio" (ours / the fastest other), "difference" (ours - it), "value" (ours)
+    values: Optional[dict]   # as of spread(), of the rounds; None: there is no value
+    limit: float
+    least: Optional[float] = None
+    to: str = ""             # the program that ours is compared with, if that is not the fastest
+    enough: Optional[float] = None  # if our own value is at most this, the ratio does not matter
+
+    def judged(self, own):
+        """Its JSON, whose answer is None if there is nothing to compare with. `own`: our own values."""
+        answer, more = ("no", 0) if self.kind == "value" else (None, 0)
+        if self.values:
+            more_is_better = self.kind == "ratio" and self.quantity in tables.MORE_IS_BETTER
+            judgements = [judge(self.values, self.limit, more_is_better)]
+            if self.least is not None:
+                judgements.append(judge(self.values, self.least, True))
+            if self.enough is not None and own and judge(spread(own), self.enough, False)[0] == "yes":
+                judgements = [("yes", 0)]
+            answer, more = together(judgements)
+        return {**dataclasses.asdict(self), "noise": noise(self.values), "answer": answer, "more_rounds": more}
+
+
+def noise(values):
+    """Half the width of the interval."""
+    return (values["interval"][1] - values["interval"][0]) / 2 if values and values["interval"] else None
 
 
 def rounds_needed(values, limit):
@@ -156,13 +194,17 @@ def judge(values, limit, more_is_better):
 
 
 def together(judged):
-    """The answer for several limits, as JSON; None if there is no limit."""
-    if not judged:
-        return {"answer": None, "more_rounds": None}
+    """The answer for several limits: "no", "undecided" or "yes"; and how many more rounds might decide it."""
     answers = [answer for answer, _ in judged]
     more = [more for answer, more in judged if answer == "undecided"]
     answer = next(a for a in ("no", "undecided", "yes") if a in answers)
-    return {"answer": answer, "more_rounds": max(more) if answer == "undecided" and None not in more else None}
+    return answer, (None if None in more else max(more)) if answer == "undecided" else 0
+
+
+def is_settled(limits, count):
+    """Would further rounds change nothing?"""
+    open_ones = [limit["more_rounds"] for limit in limits if limit["answer"] == "undecided"]
+    return not open_ones or count >= HOPELESS_AFTER and all(more is None for more in open_ones)
 
 
 # --- running one program ----------------------------------------------------------------------------------------------
@@ -293,8 +335,13 @@ class Tally:
         self.values = {p.name: {q: [] for q in case.quantities} for p in case.programs}
         self.failure = {}
         self.failed_in_a_row = dict.fromkeys(self.values, 0)
+        self.count = 0
 
-    def round(self, number, order):
+    def add(self, program, result):
+        for quantity in self.case.quantities:
+            self.values[program.name][quantity].append(result.get(quantity))
+
+    def round(self, order):
         for program in order:
             result = {}
             if self.failed_in_a_row[program.name] < 2:
@@ -302,86 +349,73 @@ class Tally:
                     result = measure(program)
                     self.failed_in_a_row[program.name] = 0
                 except Failed as failure:
-                    self.failed_in_a_row[program.name] += 1
-                    self.failure[program.name] = str(failure)
-                    say(f"  {self.case.name}, {program.name}, round {number + 1}: {failure}")
-            for quantity in self.case.quantities:
-                self.values[program.name][quantity].append(result.get(quantity))
+                    self.failed(program, str(failure))
+            self.add(program, result)
+        self.count += 1
 
-    def program_json(self, program):
-        values, ours = self.values[program.name], self.ours()
-        said = {"name": program.name, "ours": program.ours, "note": program.note,
-                "commands": [shlex.join(map(str, run.client)) for run in program.runs],
-                "failure": self.failure.get(program.name), "values": values}
-        if not program.ours and ours:
-            said["ours_to_it"] = {q: ratio_to(self.values[ours.name][q], values[q]) for q in self.case.quantities}
-        if program.limit is not None and said.get("ours_to_it"):
-            judged = [judge(said["ours_to_it"][q], program.limit, q in tables.MORE_IS_BETTER)
-                      for q in self.case.limited if said["ours_to_it"].get(q)]
-            said.update(limit=program.limit, limited=list(self.case.limited), **together(judged))
-        return said
+    def failed(self, program, why):
+        self.failed_in_a_row[program.name] += 1
+        self.failure[program.name] = why
+        say(f"  {self.case.name}, {program.name}, round {self.count + 1}: {why}")
+
+    def rounds_together(self):
+        """Those that one command has measured."""
+        try:
+            rows = self.case.together()
+        except (Failed, OSError, subprocess.SubprocessError) as failure:
+            rows = [({},) * len(self.case.programs)]
+            for program in self.case.programs:
+                self.failed(program, str(failure))
+        for row in rows:
+            for program, result in zip(self.case.programs, row):
+                self.add(program, result)
+        self.count += len(rows)
 
     def ours(self):
         return next((p for p in self.case.programs if p.ours), None)
 
-    def to_fastest(self, compare, quantities):
+    def to_fastest(self, compare, quantity):
         ours, others = self.ours(), [p for p in self.case.programs if not p.ours and p.alike]
-        if not ours or not others:
-            return {}
-        return {q: compare(self.values[ours.name][q], fastest([self.values[p.name][q] for p in others], q)) for q in quantities}
+        return compare(self.values[ours.name][quantity], fastest([self.values[p.name][quantity] for p in others], quantity)) if ours and others else None
+
+    def own(self, quantity):
+        return [v for v in self.values[self.ours().name][quantity] if v is not None]
+
+    def limits(self):
+        case, name = self.case, self.ours().name
+        for q in case.limited:
+            yield Limit(q, "ratio", self.to_fastest(ratio_to, q), case.limit[q] if isinstance(case.limit, dict) else case.limit, case.least,
+                        enough=case.enough.get(q))
+        for p in case.programs:
+            for q in case.limited if p.limit is not None else ():
+                yield Limit(q, "ratio", ratio_to(self.values[name][q], self.values[p.name][q]), p.limit, to=p.name)
+        for q, most in case.beyond.items():
+            yield Limit(q, "difference", self.to_fastest(differences, q), most)
+        for q, most in case.most.items():
+            yield Limit(q, "value", spread(self.own(q)) if self.own(q) else None, most)
 
     def json(self):
-        ratios, more = self.to_fastest(ratio_to, self.case.quantities), self.to_fastest(differences, self.case.beyond)
-        programs = [self.program_json(p) for p in self.case.programs]
-        return {"name": self.case.name, "limit": self.case.limit, "least": self.case.least, "limited": list(self.case.limited), "most": self.case.most,
-                "beyond": self.case.beyond, "enough": self.case.enough, "ours_to_fastest": ratios, "ours_beyond_fastest": more,
-                **together(self.judged(ratios, more)), "programs": programs}
-
-    def at_most(self, quantity, most):
-        """The answer for our own value; no value is no."""
-        values = [v for v in self.values[self.ours().name][quantity] if v is not None]
-        return judge(spread(values), most, False) if values else ("no", 0)
-
-    def judged(self, ratios, more):
-        """The answer for each limit."""
-        answers = []
-        for q in self.case.limited:
-            if not ratios.get(q):
-                continue
-            if q in self.case.enough and self.at_most(q, self.case.enough[q])[0] == "yes":
-                answers.append(("yes", 0))
-            else:
-                answers.append(judge(ratios[q], tables.limit_of(self.case.limit, q), q in tables.MORE_IS_BETTER))
-            if self.case.least is not None:
-                answers.append(judge(ratios[q], self.case.least, True))
-        answers += [judge(more[q], most, False) for q, most in self.case.beyond.items() if more.get(q)]
-        answers += [self.at_most(q, most) for q, most in self.case.most.items()]
-        return answers
+        limits = [limit.judged(self.own(limit.quantity)) for limit in self.limits()] if self.ours() else []
+        programs = [{"name": p.name, "ours": p.ours, "note": p.note, "commands": [shlex.join(map(str, run.client)) for run in p.runs],
+                     "failure": self.failure.get(p.name), "values": self.values[p.name]} for p in self.case.programs]
+        return {"name": self.case.name, "rounds": self.count, "limits": limits, "programs": programs}
 
 
-def run_cases(cases, rounds, seed=None):
-    """Measure all cases, round by round, with the programs of a case in random order. Returns their JSON."""
-    tallies = [Tally(case) for case in cases]
-    if not tallies:
-        return []
-    seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
-    dice = random.Random(seed)
-    started = time.monotonic()
-    for number in range(rounds):
-        for tally in tallies:
-            tally.round(number, dice.sample(tally.case.programs, len(tally.case.programs)))
-        say(f"  round {number + 1} of {rounds}, {time.monotonic() - started:.0f} s")
-    return [tally.json() for tally in tallies]
-
-
-def of_bench(case, rows):
-    """The JSON of a case that a single benchmark has measured: for each round a tuple of {quantity: value}, in the order of the programs."""
+def run_case(case, count=None, deadline=math.inf, dice=random):
+    """The JSON of a case: of `count` rounds, or as many as its limits take."""
     tally = Tally(case)
-    for row in rows:
-        for program, result in zip(case.programs, row):
-            for quantity in case.quantities:
-                tally.values[program.name][quantity].append(result.get(quantity))
-    return tally.json()
+    for look in [count] if count else LOOKS:
+        while tally.count < look and (tally.count < FEWEST or time.monotonic() < deadline):
+            if case.together:
+                tally.rounds_together()
+            else:
+                tally.round(dice.sample(case.programs, len(case.programs)))
+            if tally.ours() and tally.failed_in_a_row[tally.ours().name] >= 2:
+                return tally.json()
+        done = tally.json()
+        if is_settled(done["limits"], tally.count) or time.monotonic() >= deadline:
+            break
+    return done
 
 
 # --- the machine, and the file ----------------------------------------------------------------------------------------
@@ -396,6 +430,8 @@ def first_match(path, pattern):
 
 
 def versions(packages):
+    if not packages:
+        return {}
     done = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${Version}\n", *packages], capture_output=True, text=True,
                           check=False)
     return dict(line.split(" ", 1) for line in done.stdout.splitlines())
@@ -408,27 +444,55 @@ def machine(packages):
             "packages": versions(packages)}
 
 
-def write(path, title, command, packages, rounds, cases):
-    """Write the JSON of a benchmark; `command` makes it."""
-    with open(path, "w", encoding="utf-8") as out:
-        json.dump({"schema": 1, "title": title, "command": command, "machine": machine(packages), "rounds": rounds,
-                   "cases": cases}, out, indent=1)
+# --- a benchmark ------------------------------------------------------------------------------------------------------
+
+def options(text, cpus=(0, 1), **defaults):
+    """The parser of a benchmark's command line. `defaults`: of further numbers, such as messages=20000."""
+    p = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--build", default=f"{ROOT}/build", type=os.path.realpath)
+    p.add_argument("--out", metavar="FILE", help="what every round measured, as JSON")
+    p.add_argument("--resume", action="store_true", help="leave out the cases that are in --out")
+    p.add_argument("--rounds", type=int, help="of each case (default: until its limits are decided)")
+    p.add_argument("--seconds", type=float, help="for all cases; each has its share, and five rounds in any case")
+    p.add_argument("--only", metavar="TEXT", action="append", default=[], help="cases with this in their names")
+    p.add_argument("--cpus", type=lambda text: tuple(map(int, text.split(","))), default=cpus)
+    for name, value in defaults.items():
+        p.add_argument(f"--{name}", type=int, default=value)
+    return p
+
+
+def kept_cases(o):
+    """Those that an earlier, interrupted benchmark has measured."""
+    if not o.resume or not o.out or not os.path.exists(o.out):
+        return {}
+    with open(o.out, encoding="utf-8") as file:
+        return {case["name"]: case for case in json.load(file)["cases"]}
+
+
+def write(path, title, packages, cases):
+    """The file is whole at any time."""
+    with open(f"{path}.new", "w", encoding="utf-8") as out:
+        json.dump({"schema": 2, "title": title, "machine": machine(packages), "cases": cases}, out, indent=1)
         out.write("\n")
+    os.replace(f"{path}.new", path)
 
 
-# --- the end of a benchmark ----------------------------------------------------------------------------------------------
-
-def finish(cases, out, title, command, packages, count):
-    """Print and write the results. Returns the exit status: 0; 1 if ours failed; 2 if no case was chosen; 3 if a limit is
-    exceeded; 4 if that is undecided."""
-    if not cases:
+def bench(o, title, cases, packages):
+    """Measures the cases, one after the other, and prints and writes what each has shown at once. Returns the exit status: 0; 1 if ours failed; 2
+    if no case was chosen; 3 if a limit is exceeded; 4 if that is undecided."""
+    chosen, kept, done = [c for c in cases if not o.only or any(text in c.name for text in o.only)], kept_cases(o), []
+    if not chosen:
         say("--only: no case has such a name; the names are in this script")
         return 2
-    print(tables.table(cases), flush=True)
-    if out:
-        write(out, title, command, packages, count, cases)
-    programs = [p for c in cases for p in c["programs"]]
-    if any(p["ours"] and p["failure"] for p in programs):
+    end = time.monotonic() + (o.seconds or math.inf)
+    for i, case in enumerate(chosen):
+        begun = time.monotonic()
+        done.append(kept.get(case.name) or run_case(case, o.rounds, begun + (end - begun) / (len(chosen) - i)))
+        took = "measured before" if case.name in kept else f"{done[-1]['rounds']} rounds, {time.monotonic() - begun:.0f} s"
+        print("\n".join([f"{case.name} ({took})", *tables.lines_of(done[-1])]), flush=True)
+        if o.out:
+            write(o.out, title, packages, done)
+    if any(p["ours"] and p["failure"] for c in done for p in c["programs"]):
         return 1
-    answers = {judged.get("answer") for judged in cases + programs}
+    answers = {limit["answer"] for c in done for limit in c["limits"]}
     return 3 if "no" in answers else 4 if "undecided" in answers else 0

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""Formats the results of rounds.py as Markdown: a table for each benchmark, and a page of all of them,
-with the output of the other benchmarks.
+"""Formats the results of rounds.py as Markdown: one table of all limits, and for each benchmark what every program has measured, with
+the output of the benchmarks that print text.
 
     tests/bench/tables.py FILE.json… FILE.txt…
 """
 import json
 import statistics
 import sys
+import textwrap
 
 UNITS = {"p50": (1e-3, "us"), "p99": (1e-3, "us"), "mean": (1e-3, "us"), "time": (1e-9, "s"), "memory": (1.0, "MiB"),
          "wall": (1e-9, "s"), "missed": (100.0, "%"), "GiB": (1e-9, "s"), "rate": (1e-6, "MB/s")}
@@ -31,107 +32,129 @@ def ends(values):
     return values["interval"] or (values["min"], values["max"])
 
 
-def ratio_text(ratio):
-    return "{:.2f} [{:.2f}–{:.2f}]".format(ratio["median"], *ends(ratio)) if ratio else "–"
+# --- a limit ----------------------------------------------------------------------------------------------------------
+
+def measured(limit):
+    """ "0.98 [0.97–0.99]", "+0.12 us [0.11–0.16]", "3.4 MiB [3.4–3.4]"."""
+    values = limit["values"]
+    if not values:
+        return "–"
+    if limit["kind"] == "ratio":
+        return "{:.2f} [{:.2f}–{:.2f}]".format(values["median"], *ends(values))
+    q = limit["quantity"]
+    median, low, high = (amount(v, q) for v in (values["median"], *ends(values)))
+    return f"{'+' if limit['kind'] == 'difference' and values['median'] >= 0 else ''}{median} {UNITS[q][1]} [{low}–{high}]"
 
 
-def beyond_text(more, quantity):
-    return "{} [{}–{}]".format(*(amount(v, quantity) for v in (more["median"], *ends(more)))) if more else "–"
+def wanted(limit):
+    """ "<= 1", "0.95 to 1.05", "<= +0.1 us", "<= 1 or 1 s"."""
+    q, most = limit["quantity"], limit["limit"]
+    if limit["kind"] != "ratio":
+        return f"<= {'+' if limit['kind'] == 'difference' else ''}{amount(most, q)} {UNITS[q][1]}"
+    if limit["least"] is not None:
+        return f"{limit['least']:g} to {most:g}"
+    enough = f" or {amount(limit['enough'], q)} {UNITS[q][1]}" if limit["enough"] is not None else ""
+    return f"{'>=' if q in MORE_IS_BETTER else '<='} {most:g}{enough}"
 
 
-def limit_of(limit, quantity):
-    return limit[quantity] if isinstance(limit, dict) else limit
+def answer(limit):
+    """ "yes", "NO", "undecided ±9 %"; "no other" if no other program is here."""
+    if not limit["answer"]:
+        return "no other"
+    if limit["answer"] != "undecided":
+        return "yes" if limit["answer"] == "yes" else "NO"
+    if limit["noise"] is None:
+        return "undecided"
+    if limit["kind"] == "ratio":
+        return f"undecided ±{amount(limit['noise'] / limit['values']['median'], 'missed')} %"
+    return f"undecided ±{amount(limit['noise'], limit['quantity'])} {UNITS[limit['quantity']][1]}"
 
 
-def limit_text(quantity, limit):
-    return f"ours / it, {quantity} {'>=' if quantity in MORE_IS_BETTER else '<='} {limit:g}"
+def name_of(limit, case):
+    """ "tcp, busy, 32 B: p50", "- to bare loop on tcp: p50"."""
+    return f"- to {limit['to']}: {limit['quantity']}" if limit["to"] else f"{case['name']}: {limit['quantity']}"
 
 
-def answer_text(judged):
-    """"yes", "NO", or "undecided" and what would decide it."""
-    if judged["answer"] != "undecided":
-        return "yes" if judged["answer"] == "yes" else "NO"
-    more = judged["more_rounds"]
-    return f"undecided: {more} more round{'s' if more > 1 else ''}" if more else "undecided: a quieter machine"
-
-
-def ratio_limit(case, quantity):
-    if case.get("least") is not None:
-        return f"ours / it, {quantity} from {case['least']:g} to {case['limit']:g}"
-    enough = case.get("enough", {}).get(quantity)
-    also = f" or {quantity} <= {amount(enough, quantity)} {UNITS[quantity][1]}" if enough else ""
-    return limit_text(quantity, limit_of(case["limit"], quantity)) + also
-
-
-def wanted(case):
-    limits = [ratio_limit(case, q) for q in case["limited"] if case["ours_to_fastest"].get(q)]
-    limits += [f"{q} <= its + {amount(most, q)} {UNITS[q][1]} (is {beyond_text(case['ours_beyond_fastest'].get(q), q)})"
-               for q, most in case.get("beyond", {}).items()]
-    limits += [f"{q} <= {amount(most, q)} {UNITS[q][1]}" for q, most in case["most"].items()]
-    return f"{', '.join(limits)}: {answer_text(case)}" if limits else ""
-
-
-def note_of(program):
-    """The note of another program."""
-    if program.get("answer") is None:
-        return program["note"]
-    limits = ", ".join(limit_text(q, program["limit"]) for q in program["limited"])
-    return "; ".join(filter(None, [f"{limits}: {answer_text(program)}", program["note"]]))
-
-
-def rows(case, quantities):
+def lines_of(case):
+    """What a case has shown, to be printed when it ends."""
+    lines = [f"  {name_of(limit, case)}: {measured(limit)}, {wanted(limit)}: {answer(limit)}" for limit in case["limits"]]
     for program in case["programs"]:
-        shown = [amount(middle(program["values"][q]), q) for q in quantities]
-        if program["ours"]:
-            ratios = [ratio_text(case["ours_to_fastest"].get(q)) for q in quantities]
-            name, note = f"**{program['name']}**", wanted(case)
-        else:
-            ratios = [ratio_text((program.get("ours_to_it") or {}).get(q)) for q in quantities]
-            name, note = program["name"], note_of(program)
-        if program["failure"] and all(v is None for values in program["values"].values() for v in values):
-            note = f"not here: {program['failure']}"
-        yield [case["name"], name, *shown, *ratios, note]
+        values = ", ".join(f"{q} {amount(middle(v), q)} {UNITS[q][1]}" for q, v in program["values"].items() if middle(v) is not None)
+        lines.append(f"  {program['name']}: {values or program['failure'] or 'nothing'}")
+    return lines
 
 
-def table(cases):
-    """Markdown tables with aligned columns; cases with the same quantities share one."""
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+def markdown(cells):
+    """A table with aligned columns; its first row is its head."""
+    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in cells]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)
+
+
+def limits_table(cases):
+    rows = [[name_of(limit, case), measured(limit), wanted(limit), answer(limit)] for case in cases for limit in case["limits"]]
+    return markdown([["case: quantity", "ours / it, or ours", "limit", "kept"], *rows])
+
+
+def notes_of(cases):
+    """Each once: of programs, or why one has measured nothing."""
+    for program in (program for case in cases for program in case["programs"]):
+        nothing = all(v is None for values in program["values"].values() for v in values)
+        note = f"not here: {program['failure']}" if nothing and program["failure"] else program["note"]
+        if note:
+            yield textwrap.fill(f"- {program['name']}: {note}", 100, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def programs_tables(cases):
+    """What each program has measured; cases with the same quantities share a table."""
     blocks, text = {}, []
     for case in cases:
         blocks.setdefault(tuple(case["programs"][0]["values"]), []).append(case)
     for quantities, alike in blocks.items():
-        cells = [["case", "program", *(f"{q}, {UNITS[q][1]}" for q in quantities), *(f"ours / it, {q}" for q in quantities), ""]]
-        cells += [row for case in alike for row in rows(case, quantities)]
-        widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
-        lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in cells]
-        lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-        text.append("\n".join(lines))
-    return "\n\n".join(text)
+        cells = [["case, and its programs", *(f"{q}, {UNITS[q][1]}" for q in quantities)]]
+        for case in alike:
+            cells.append([f"**{case['name']}**", *[""] * len(quantities)])
+            cells += [[p["name"], *(amount(middle(p["values"][q]), q) for q in quantities)] for p in case["programs"]]
+        text.append(markdown(cells))
+    return "\n\n".join(filter(None, [*text, "\n".join(dict.fromkeys(notes_of(cases)))]))
 
+
+# --- the page ---------------------------------------------------------------------------------------------------------
 
 def about(machine):
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
-    return (f"{machine['processor']}, {machine['cpus']} CPUs{' of a virtual machine' if machine['virtual'] else ''}, "
-            f"Linux {machine['kernel']}{'; ' + packages if packages else ''}; load at the end {machine['load_1min']:.1f}")
+    return textwrap.fill(f"{machine['processor']}, {machine['cpus']} CPUs{' of a virtual machine' if machine['virtual'] else ''}, "
+                         f"Linux {machine['kernel']}{'; ' + packages if packages else ''}; load at the end {machine['load_1min']:.1f}.",
+                         100, break_on_hyphens=False)
 
 
 PREFACE = """# Benchmarks
 
-    {commands}
+    make bench
 
-makes these tables (`build/bench/benchmarks.md`) and writes the values of every round as JSON
-(`build/bench/*.json`). `make bench ROUNDS=1` measures each case once, for a first look.
+makes this page (`build/bench/benchmarks.md`) in one run of at most an hour, and writes the values
+of every round as JSON (`build/bench/*.json`). `make bench ROUNDS=1` measures each case once, for a
+first look; `make bench RESUME=yes` continues one of the same commit that was interrupted.
 
 The programs of a case run one after the other on the same two CPUs, in a different order in each
-round. p50 and p99 are medians over the rounds. A ratio compares kblat with another program in the
-same round; the table shows the median over the rounds, with its interval in brackets (90 %, by order
-statistics; with fewer than five rounds, the extremes). The row of kblat shows its ratio to the
-fastest other program, the one with the best median. Where a value can be zero, "its + x" limits the
-difference instead of the ratio. A limit is met, or not, if the whole interval is on one side of it;
-otherwise that is undecided, and the table estimates how many more rounds would decide it. A dash
-means that a program does not report the value. In a virtual machine, and especially in an emulated
-one, only ratios are meaningful, not latencies; on a busy machine (its load is above each table), not
-even these.
+round. A ratio compares kblat with another program in the same round: the fastest other one, by
+its median over the rounds, where none is named. The table has the median over the rounds, with
+its interval in brackets (90 %, by order statistics; with fewer than five rounds, the extremes).
+Where a value can be zero, its difference is limited instead. A limit is kept ("yes") or not
+("NO") if the whole interval is on one side of it; otherwise it is undecided, by the noise that is
+named. A case ends when its limits are decided: this is looked at after 5, 9, 17, 33 and 65
+rounds. A dash means that a program does not report the value. In a virtual machine, and
+especially in an emulated one, only ratios are meaningful, not latencies; on a busy machine (its
+load is above each table), not even these.
 """
+
+
+def load(path):
+    with open(path, encoding="utf-8") as text:
+        return json.load(text)
 
 
 def printed(path):
@@ -141,16 +164,11 @@ def printed(path):
     return f"## {title}\n\n```\n{said.rstrip()}\n```\n"
 
 
-def measured(path):
-    with open(path, encoding="utf-8") as text:
-        b = json.load(text)
-    return b["command"], f"## {b['title']}\n\n{about(b['machine'])}; {b['rounds']} rounds.\n\n{table(b['cases'])}\n"
-
-
 def page(paths):
-    benches = [measured(path) for path in paths if path.endswith(".json")]
-    commands = "\n    ".join(dict.fromkeys(command for command, _ in benches))
-    return "\n".join([PREFACE.format(commands=commands), *(text for _, text in benches), *(printed(path) for path in paths if path.endswith(".txt"))])
+    benches = [load(path) for path in paths if path.endswith(".json")]
+    parts = [PREFACE, f"## Every limit\n\n{limits_table([case for b in benches for case in b['cases']])}\n"]
+    parts += [f"## {b['title']}\n\n{about(b['machine'])}\n\n{programs_tables(b['cases'])}\n" for b in benches]
+    return "\n".join([*parts, *(printed(path) for path in paths if path.endswith(".txt"))])
 
 
 if __name__ == "__main__":

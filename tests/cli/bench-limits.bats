@@ -10,9 +10,19 @@ limits() {
 		import rounds, tables
 		def answer(values, limit, more_is_better=False):
 		    return judge(spread(values), limit, more_is_better)
-		def case(ours, other, **of):
-		    c = Case("c", [Program("a", [], ours=True), Program("b", [])], quantities=("p50",), **of)
-		    return of_bench(c, [({"p50": a}, {"p50": b}) for a, b in zip(ours, other)])
+		def case(ours, other, others=(), name="c", **of):
+		    c = Case(name, [Program("a", [], ours=True), Program("b", []), *others], quantities=("p50",), **of)
+		    return run_case(dataclasses.replace(c, together=lambda: [({"p50": a}, *[{"p50": b}] * (len(c.programs) - 1)) for a, b in zip(ours, other)]), len(ours))
+		def answers(case):
+		    return [limit["answer"] for limit in case["limits"]]
+		def of(ours, others, **how):
+		    def rows():
+		        if not ours:
+		            raise Failed("it has no result")
+		        rows.n = getattr(rows, "n", -1) + 1
+		        return [({"p50": ours[rows.n % len(ours)]}, {"p50": others[rows.n % len(others)]})]
+		    c = Case("c", [Program("a", [], ours=True), Program("b", [])], quantities=("p50",), together=rows)
+		    return run_case(c, **how)["rounds"]
 		$1
 	PY
 }
@@ -47,18 +57,56 @@ assert median_interval([1, 2, 3, 4]) is None
 assert median_interval(list(range(9))) == [1, 7]'
 }
 
-@test "a case has one answer for all of its limits, its table says it, and so does the exit status" {
+@test "every limit of a case has its answer, which the table says" {
 	limits 'yes, no, wide = case([1] * 7, [2] * 7), case([3] * 7, [2] * 7), case([1, 1, 1, 1, 1, 1, 9], [2] * 7)
-assert [c["answer"] for c in (yes, no, wide)] == ["yes", "no", "undecided"]
-assert "0.50 [0.50–4.50]" in tables.table([wide]) and "1.00 [0.50–1.50]" in tables.table([case([1, 2, 3], [2] * 3)])
-assert case([3] * 7, [2] * 7, enough={"p50": 4})["answer"] == "yes"
-assert case([1] * 7, [2] * 7, most={"p50": 0.5})["answer"] == "no"
-assert case([1] * 7, [2] * 7, limited=())["answer"] is None
+assert [answers(c) for c in (yes, no, wide)] == [["yes"], ["no"], ["undecided"]]
+said = " ".join(tables.limits_table([wide]).split())
+assert "0.50 [0.50–4.50] | <= 1 | undecided ±400 %" in said, said
+assert "1.00 [0.50–1.50]" in tables.limits_table([case([1, 2, 3], [2] * 3)])
+assert answers(case([3] * 7, [2] * 7, enough={"p50": 4})) == ["yes"]
+assert answers(case([1] * 7, [2] * 7, most={"p50": 0.5})) == ["yes", "no"]
+assert answers(case([3] * 7, [2] * 7, limited=(), beyond={"p50": 1})) == ["yes"]
+assert answers(case([1] * 7, [2] * 7, limited=())) == []
+alone = case([1] * 7, [None] * 7)
+assert answers(alone) == [None] and "| no other |" in tables.limits_table([alone])
 near = [case([ours] * 7, [100] * 7, limit=1.05, least=0.95) for ours in (97, 103, 94, 106)]
-assert [c["answer"] for c in near] == ["yes", "yes", "no", "no"]
-assert "p50 from 0.95 to 1.05: NO" in tables.table(near)
-assert "<= 1: yes" in tables.table([yes]) and "<= 1: NO" in tables.table([no])
-more = wide["more_rounds"]
-assert f"<= 1: undecided: {more} more rounds" in tables.table([wide]), tables.table([wide])
-assert [finish(c, None, "", "", [], 7) for c in ([yes], [yes, wide], [wide, no])] == [0, 4, 3]' >/dev/null
+assert [answers(c) for c in near] == [["yes"], ["yes"], ["no"], ["no"]]
+assert "| 0.95 to 1.05 | NO " in tables.limits_table(near)
+two = case([1] * 7, [2] * 7, others=[Program("d", [], limit=0.1)])
+assert answers(two) == ["yes", "no"] and "| - to d: p50 " in tables.limits_table([two])'
+}
+
+@test "a case ends when it is decided, when only a quieter machine would decide it, or when its time is up" {
+	limits 'assert of([100] * 5, [200]) == 5
+assert of([100, 900, *[100] * 10], [200]) == 9
+assert of([190, 200, 215, 180, 205, 198, 220], [200]) == 17
+assert of([167, 222, 158, 182, 165, 213, 207, 210, 233, 198, 176], [200]) == 33
+assert of([150, 250], [200], deadline=0) == 5
+assert of([150, 250], [200], count=3) == 3
+assert of([], [200]) == 2'
+}
+
+@test "what an interrupted benchmark has measured is not measured again; tables fit in 100 columns" {
+	cd "$T"
+	limits 'told = []
+def measured(name):
+    def rows():
+        told.append(name)
+        if name == "second" and told.count("second") == 1:
+            raise KeyboardInterrupt
+        return [({"p50": 1e9}, {"p50": 2e9})] * 5
+    return Case(name, [Program("a" * 34, [], ours=True, note="n" * 20 + " m" * 60), Program("b", [], alike=True)], quantities=("p50", "p99", "mean"), together=rows)
+cases = [measured("first"), measured("second")]
+o = rounds.options("").parse_args(["--out", "made.json"])
+try:
+    rounds.bench(o, "T", cases, [])
+    raise SystemExit("not interrupted")
+except KeyboardInterrupt:
+    pass
+o.resume = True
+assert rounds.bench(o, "T", cases, []) == 0 and told == ["first", "second", "second"]
+assert rounds.bench(rounds.options("").parse_args(["--only", "third"]), "T", cases, []) == 2
+long = case([1] * 7, [2] * 7, limited=(), beyond={"p50": 1e-3}, name="x" * 34)
+page = tables.page(["made.json"]) + tables.limits_table([long])
+assert max(map(len, page.splitlines())) <= 100, page' >/dev/null
 }

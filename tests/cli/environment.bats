@@ -151,6 +151,76 @@ measured() {
 	as_before
 }
 
+# lacking: a spec whose environment this machine can apply in part only, with a claim about its points, and one about those without it.
+lacking() {
+	profile lacking <<-'YAML'
+		sysctl: {vm.swappiness: 30}
+		tuned: latency-performance
+	YAML
+	spec env <<-'YAML'
+		settings: {kernel: oneway, transport: tcp, poll: event, messages: 100, burst: 1, pause: 50us, repetitions: 2, warmup: 0}
+		matrix:
+		  - environment: [none, lacking, calm]
+		claims:
+		  - {id: lacking, claim: so, origin: self-test, metric: lat_ns.n, points: {environment: lacking}, value: {min: 200}}
+		  - {id: against, claim: so, origin: self-test, metric: lat_ns.n, points: {environment: lacking}, against: {environment: none}, ratio: {min: 0}}
+		  - {id: none, claim: so, origin: self-test, metric: lat_ns.n, points: {environment: none}, value: {min: 200}}
+		  - {id: calm, claim: so, origin: self-test, metric: lat_ns.n, points: {environment: calm}, value: {min: 200}}
+	YAML
+}
+
+verdicts() { json "$run_dir/claims.json" '[(c["id"], c["verdict"]) for c in d["claims"]]'; }
+
+@test "a part of an environment that could not be applied: a warning, and no claim that rests on it is judged" {
+	lacking
+	measure
+	assert_eq "$(json "$run_dir/points/0001/point.json" '[(l["knob"], l["object"]) for l in d["environment"]["lacks"]]')" \
+		"[('tuned', 'latency-performance')]"
+	assert_eq "$(verdicts)" "[('lacking', 'not judged'), ('against', 'not judged'), ('none', 'holds'), ('calm', 'holds')]"
+	text="the environment lacking was not applied in whole on $(hostname): tuned latency-performance: tuned is not installed"
+	assert_contains "$(json "$run_dir/summary.json" 'd["warnings"]')" "point 1: $text"
+	assert_contains "$(json "$run_dir/claims.json" 'd["claims"][1]["why"]')" "$text"
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "$text"
+	assert_eq "$(json "$run_dir/summary.json" '["environment" in p for p in d["points"]]')" "[False, True, False]"
+	"$KBLAT" verify "$run_dir"
+	as_before
+}
+
+@test "on another host the environment is somebody else's: it is asked for, and judged only where it is applied in whole" {
+	lacking
+	machine two-cpus far
+	measure --sink "env KBTUNE_SYSROOT=$T/far $BATS_TEST_DIRNAME/far_host beta --" --set source_cpu=0 --set sink_cpu=1
+	assert_contains "$(json "$run_dir/summary.json" 'd["warnings"]')" \
+		"point 2: the environment calm was not applied in whole on beta: it is not applied there"
+	assert_eq "$(verdicts | grep -o "('calm', [^)]*)")" "('calm', 'not judged')"
+	KBTUNE_PROFILES=$T "$KBTUNE" apply calm --sysroot far
+	measure --sink "env KBTUNE_SYSROOT=$T/far $BATS_TEST_DIRNAME/far_host beta --" --set source_cpu=0 --set sink_cpu=1
+	assert_eq "$(json "$run_dir/points/0002/point.json" 'd["environment"]')" "{'profile': 'calm', 'lacks': []}"
+	[[ $(json "$run_dir/summary.json" 'd["warnings"]') != *"environment calm"* ]]
+	[[ $(json "$run_dir/claims.json" '[c["why"] for c in d["claims"] if c["id"] == "calm"]') != *environment* ]]
+	"$KBTUNE" restore --sysroot far
+	as_before far
+	as_before
+}
+
+@test "an interrupt that the kernel does not let anybody move keeps no claim from being judged" {
+	mkdir -p m/proc/irq/77
+	echo 0-1 >m/proc/irq/77/smp_affinity_list
+	printf '  77:  0  0  PCI-MSI  nvme0q1\n' >>m/proc/interrupts
+	chmod 444 m/proc/irq/77/smp_affinity_list
+	profile kept <<-'YAML'
+		irqs: {all: 0}
+	YAML
+	spec env <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, poll: event, messages: 200, burst: 200, repetitions: 1, warmup: 0, environment: kept}
+		claims:
+		  - {id: kept, claim: so, origin: self-test, metric: lat_ns.n, points: {}, value: {min: 200}}
+	YAML
+	measure
+	assert_contains "$(json "$run_dir/points/0000/point.json" 'd["environment"]["lacks"]')" /proc/irq/77
+	assert_eq "$(verdicts)" "[('kept', 'holds')]"
+}
+
 # begin NAME: starts a long run in the background, with results in the folder NAME; returns when it measures.
 begin() {
 	"$KBLAT" run env.yaml --out "$T/$1" --profile-path "$T" --set environment=calm --set burst=1 --set pause=10ms --reps 200 >out 2>&1 3>&- &

@@ -125,9 +125,36 @@ complete_line() {
 	mkdir experiments
 	cp -r "$ROOT/experiments/quickstart" experiments/
 	assert_contains "$(complete_line 'kblat run quick')" "quickstart"
+	# only the settings of the experiment that is named
+	assert_contains "$(complete_line 'kblat run --set sink_k')" "sink_keep="
+	assert_eq "$(complete_line 'kblat run quickstart --set sink_k')" ""
+	assert_contains "$(complete_line 'kblat run quickstart --quick --set pau')" "pause="
 	assert_eq "$(complete_line 'kbtune plan thesis-t')" "thesis-tuned-only "
 	assert_contains "$(complete_line 'kbtune cpuset ')" "list create destroy exec"
 	assert_eq "$(complete_line 'kbtune irq set --ne')" "--near "
+}
+
+@test "list says only names, on one screen; of one it says the settings, and an unknown name is answered with the nearest" {
+	run "$KBLAT" list
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -le 24 ]
+	assert_contains "$output" "oneway, pingpong"
+	run "$KBLAT" list kernels oneway
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "burst=N"
+	[[ $output != *pingpong* ]]
+	run "$KBLAT" list settings pause
+	assert_contains "$output" "of kernel=pingpong:"
+	run "$KBLAT" list settings "$ROOT/experiments/quickstart"
+	assert_contains "$output" "of transport=shmem:"
+	[[ $output != *"of kernel=rate"* ]]
+	run "$KBLAT" list settings delay --json
+	assert_eq "$(/usr/bin/python3 -c 'import json, sys; print([t["of"] for t in json.load(sys.stdin)["settings"]])' <<<"$output")" "['scripted']"
+	run "$KBLAT" list transports vebs
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "did you mean 'verbs'?"
+	run "$KBLAT" list experiments thesis
+	assert_contains "$output" thesis/oneway-busy
 }
 
 @test "zsh completes the same, by its own functions" {

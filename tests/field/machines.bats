@@ -36,3 +36,362 @@ load ../cli/kbtune_helper
 		as_before
 	done
 }
+
+# capture NAME: the state of machine m.
+capture() {
+	"$KBLAT" state capture "$1" --sysroot m >/dev/null
+}
+
+@test "boot arguments: what the kernel says of itself counts more than its command line" {
+	profile boot <<-'YAML'
+		kernel_arguments: {isolcpus: 2-3, nohz_full: 2-3, rcu_nocbs: 2-3, irqaffinity: 0-1}
+	YAML
+	machine small-v2
+	echo '2-3' >m/sys/devices/system/cpu/isolated
+	echo '2-3' >m/sys/devices/system/cpu/nohz_full
+	for line in 'isolcpus=2-N isolcpus=1 nohz_full=2-N rcu_nocbs=all irqaffinity=0,1' 'isolcpus=2,3 nohz_full="2,3" rcu_nocbs=2,3 irqaffinity=0,1' \
+		'isolcpus=domain,managed_irq,2-3 "nohz_full=2-N" rcu_nocbs irqaffinity=3 irqaffinity=0-1' 'isolcpus=nohz,domain,2-3, irqaffinity=0-1'; do
+		echo "root=/dev/sda1 $line" >m/proc/cmdline
+		kb plan ./boot --json
+		echo "$output" >p.json
+		echo "$line: $output"
+		assert_eq "$(json p.json '[(b["argument"], b["met"]) for b in d["reboot"] if b["argument"] != "rcu_nocbs"]')" \
+			"[('isolcpus', True), ('nohz_full', True), ('irqaffinity', True)]"
+	done
+}
+
+@test "boot arguments: one that the kernel has not taken is not there, and the plan says so" {
+	profile boot <<-'YAML'
+		kernel_arguments: {isolcpus: 3}
+	YAML
+	machine small-v2
+	echo >m/sys/devices/system/cpu/isolated
+	echo 'isolcpus=3' >m/proc/cmdline
+	kb plan ./boot
+	assert_contains "$output" "isolcpus=3: is none; add it and reboot"
+	assert_contains "$output" "the command line says isolcpus=3; the kernel has made none of it"
+	echo 'isolcpus=' >m/proc/cmdline
+	kb plan ./boot
+	assert_contains "$output" "isolcpus=3: is none"
+	echo 'isolcpus=3-1,x' >m/proc/cmdline
+	rm m/sys/devices/system/cpu/isolated
+	kb plan ./boot
+	assert_contains "$output" "isolcpus=3: is 3-1,x; add it and reboot"
+}
+
+@test "boot arguments: callbacks of RCU are off the CPUs that have a thread for them, however that was asked for" {
+	profile boot <<-'YAML'
+		kernel_arguments: {rcu_nocbs: 2-3, mitigations: off, nosmt: "1", idle: poll}
+	YAML
+	machine small-v2
+	echo '(null)' >m/sys/devices/system/cpu/nohz_full
+	echo 'nohz_full=2-3 mitigations=off nosmt=on idle="poll"' >m/proc/cmdline
+	kb plan ./boot --json
+	echo "$output" >p.json
+	assert_eq "$(json p.json '[b["met"] for b in d["reboot"]]')" "[True, True, True, True]"
+	for cpu in 2 3; do
+		mkdir -p m/proc/20$cpu/task/20$cpu
+		echo "20$cpu (rcuop/$cpu) S 2 0 0 0 -1 2097152 0 0 0 0 0 0 0 0 20 0 1 0 20 0 0" | tee m/proc/20$cpu/stat >m/proc/20$cpu/task/20$cpu/stat
+		printf 'Cpus_allowed_list:\t0-3\n' >m/proc/20$cpu/task/20$cpu/status
+		echo "rcuop/$cpu" >m/proc/20$cpu/comm
+	done
+	echo 'rcu_nocbs=all mitigations=off nosmt=Y idle=halt' >m/proc/cmdline
+	kb plan ./boot --json
+	echo "$output" >p.json
+	assert_eq "$(json p.json '[b["met"] for b in d["reboot"]]')" "[True, True, True, False]"
+}
+
+@test "sets that are spelled in two ways are the same set: diff of states" {
+	machine small-v2
+	echo 'isolcpus=2-3 nohz_full=2-N rcu_nocbs=2,3 irqaffinity=0,1 console=tty0' >m/proc/cmdline
+	echo '(null)' >m/sys/devices/system/cpu/nohz_full
+	capture a
+	echo 'isolcpus=domain,2,3 nohz_full=2-3 rcu_nocbs="2-3" irqaffinity=0-1 console="tty0"' >m/proc/cmdline
+	rm m/sys/devices/system/cpu/nohz_full
+	capture b
+	echo >m/sys/devices/system/cpu/nohz_full
+	capture c
+	for pair in "a b" "b c" "c a"; do
+		# shellcheck disable=SC2086
+		run "$KBLAT" state diff $pair
+		echo "$pair: $output"
+		[ "$status" -eq 0 ]
+		[[ $output != *cpu.nohz_full* && $output != *boot.* ]]
+	done
+	echo 'isolcpus=managed_irq,2-3 nohz_full=2-3 rcu_nocbs=2-3 irqaffinity=0-1 console=tty0' >m/proc/cmdline
+	capture d
+	run "$KBLAT" state diff b d
+	[ "$status" -eq 3 ]
+	assert_contains "$output" isolcpus
+	echo 2 >m/sys/devices/system/cpu/nohz_full
+	capture e
+	run "$KBLAT" state diff b e
+	[ "$status" -eq 3 ]
+	assert_contains "$output" nohz_full
+}
+
+@test "values that the kernel spells in its own way: read back, verified and planned by value" {
+	machine small-v2
+	printf 'Y\n' | tee m/sys/module/pcie_aspm/parameters/x >/dev/null
+	mkdir -p m/sys/bus/workqueue/devices/writeback m/proc/sys/net/ipv4
+	echo 'f' >m/sys/bus/workqueue/devices/writeback/cpumask
+	echo >m/proc/sys/net/ipv4/ip_local_reserved_ports
+	echo max >m/sys/fs/cgroup/memory.high
+	cat >m/habits <<-'H'
+		/proc/sys/kernel/watchdog_cpumask reads 0,2-3
+		/sys/module/pcie_aspm/parameters/x reads N
+		/sys/bus/workqueue/devices/writeback/cpumask reads 00000000,00000003
+		/proc/sys/net/ipv4/ip_local_reserved_ports reads 8080-8082,9148
+		/sys/fs/cgroup/memory.high reads 8388608
+		/proc/sys/kernel/timer_migration reads 0
+	H
+	rm -rf m.before && cp -a m m.before
+	profile values <<-'YAML'
+		sysctl: {kernel.watchdog_cpumask: "3,2,0", net.ipv4.ip_local_reserved_ports: "9148,8080-8081,8082", kernel.timer_migration: "0x0"}
+		sysfs: {module/pcie_aspm/parameters/x: n, bus/workqueue/devices/writeback/cpumask: "3", fs/cgroup/memory.high: 8M}
+	YAML
+	kb apply ./values
+	echo "$output"
+	[ "$status" -eq 0 ]
+	kb verify
+	[ "$status" -eq 0 ]
+	kb restore
+	# What a habit reads is not put back by it.
+	rm m/habits
+	kb restore
+	[ "$status" -eq 0 ]
+}
+
+@test "a value that is another one is said with both" {
+	machine small-v2
+	echo '/proc/sys/kernel/watchdog_cpumask reads 0-3' >m/habits
+	profile values <<-'YAML'
+		sysctl: {kernel.watchdog_cpumask: "2,3"}
+	YAML
+	kb apply ./values
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "/proc/sys/kernel/watchdog_cpumask: cannot change: wrote '2,3', but read back '0-3'"
+}
+
+@test "interrupts are numbered without a bound: by device, by number, and away" {
+	machine cards
+	python3 - m <<-'PY'
+		import os, re, shutil, sys
+		root = sys.argv[1]
+		for old in range(50, 54):
+		    new = old + 70000
+		    shutil.move(f'{root}/proc/irq/{old}', f'{root}/proc/irq/{new}')
+		    folder = f'{root}/sys/devices/pci0000:00/0000:05:00.0/msi_irqs'
+		    os.rename(f'{folder}/{old}', f'{folder}/{new}')
+		text = open(f'{root}/proc/interrupts').read()
+		open(f'{root}/proc/interrupts', 'w').write(re.sub(r'(?m)^ *(5[0-3]):', lambda m: f'{int(m[1]) + 70000}:', text))
+	PY
+	rm -rf m.before && cp -a m m.before
+	profile irqs <<-'YAML'
+		irqs: {all: 0-1, devices: [{device: eth0, cpus: 2-3}]}
+	YAML
+	kb plan ./irqs
+	echo "$output"
+	assert_contains "$output" "/proc/irq/70050/smp_affinity_list: 0 -> 2-3"
+	kb irq list --device eth0
+	assert_contains "$output" 70053
+	kb irq set 70050-70051 --cpus 3
+	[ "$status" -eq 0 ]
+	assert_eq "$(value /proc/irq/70050/smp_affinity_list)" 3
+	kb irq restore
+	as_before
+	kb irq set 70050,99999999999 --cpus 3
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "there is no such interrupt, see kbtune irq list: '99999999999'"
+	for bad in 70051-70050 99999999999999999999 -1 1,,2; do
+		kb irq set --cpus 3 -- "$bad"
+		[ "$status" -eq 2 ]
+		assert_contains "$output" "not the number of an interrupt: '$bad'"
+	done
+	as_before
+}
+
+@test "a place that is a list with a fault says which fault" {
+	machine small-v2
+	while read -r place said; do
+		profile bad <<-YAML
+			shields: [{name: rt, place: "$place"}]
+		YAML
+		kb plan ./bad
+		echo "$place: $output"
+		[ "$status" -eq 2 ]
+		assert_contains "$output" "./bad/profile.yaml:2:"
+		assert_contains "$output" "$said"
+	done <<-'END'
+		3-1 the range 3-1 runs backwards
+		9000 CPUs are numbered 0 to 8191
+		0-3:0 the step after ':' makes no sense
+		4 there is no CPU 4 here; there are 0-3
+		2,,3 '2,,3' is not a CPU list
+	END
+}
+
+@test "sysctls are named as sysctl(8) names them, also those of interfaces with dots" {
+	machine small-v2
+	for card in eth0 eth0.100 eth0.100.200 bond0; do
+		mkdir -p "m/proc/sys/net/ipv4/conf/$card"
+		echo 1 >"m/proc/sys/net/ipv4/conf/$card/rp_filter"
+	done
+	mkdir -p m/proc/sys/net/ipv4/conf/eth0.100/100.x
+	rm -rf m.before && cp -a m m.before
+	for name in net.ipv4.conf.eth0/100.rp_filter net/ipv4/conf/eth0.100/rp_filter net.ipv4.conf.eth0.100.rp_filter /proc/sys/net/ipv4/conf/eth0.100/rp_filter; do
+		profile names <<-YAML
+			sysctl: {$name: 2}
+		YAML
+		kb plan ./names
+		echo "$name: $output"
+		[ "$status" -eq 0 ]
+		assert_contains "$output" "/proc/sys/net/ipv4/conf/eth0.100/rp_filter: 1 -> 2"
+		kb apply ./names
+		assert_eq "$(value /proc/sys/net/ipv4/conf/eth0.100/rp_filter)" 2
+		kb restore
+		as_before
+	done
+	profile names <<-'YAML'
+		sysctl: {net.ipv4.conf.eth0.100.200.rp_filter: 2, "net.ipv4.conf.*.rp_filter": 0, vm/swappiness: 1}
+	YAML
+	kb plan ./names
+	echo "$output"
+	assert_contains "$output" "/proc/sys/net/ipv4/conf/eth0.100.200/rp_filter: 1 -> 2"
+	assert_contains "$output" "/proc/sys/net/ipv4/conf/bond0/rp_filter: 1 -> 0"
+	assert_contains "$output" "/proc/sys/vm/swappiness: 60 -> 1"
+	profile names <<-'YAML'
+		sysctl: {net.ipv4.conf.eth1.7.rp_filter: 2}
+	YAML
+	kb plan ./names
+	assert_contains "$output" "/proc/sys/net/ipv4/conf/eth1/7/rp_filter: this kernel has no such file"
+	profile names <<-'YAML'
+		sysctl:
+		  vm.../swappiness: 1
+		  /etc/passwd: 2
+	YAML
+	kb apply ./names
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "./names/profile.yaml:3:3: 'vm.../swappiness' is not a name below /proc/sys/"
+	assert_contains "$output" "./names/profile.yaml:4:3: '/etc/passwd' is not a name below /proc/sys/"
+	as_before
+}
+
+@test "a shield takes fast CPUs where there are slow ones, and the plan says which" {
+	machine i9-13900k
+	kb plan isolated
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "shield rt: CPUs 8-15"
+	assert_contains "$output" "the shield rt has fast CPUs only; the slow ones of this machine are 16-31"
+	profile told <<-'YAML'
+		shields: [{name: rt, place: {node: 0, take: 1/4, fast: no}}]
+	YAML
+	kb plan ./told
+	assert_contains "$output" "shield rt: CPUs 24-31"
+	assert_contains "$output" "the shield rt has slow CPUs, 24-31; the fast ones of this machine are 0-15"
+	profile told <<-'YAML'
+		shields: [{name: rt, place: 20-21}, {name: cores, place: {node: 0, take: 7, cores: yes}}, {name: more, place: {node: 0, take: 2}}]
+	YAML
+	kb plan ./told
+	echo "$output"
+	assert_contains "$output" "the shield rt has slow CPUs, 20-21"
+	assert_contains "$output" "shield cores: CPUs 2-15"
+	assert_contains "$output" "shield more: CPUs 30-31"
+	profile told <<-'YAML'
+		shields: [{name: rt, place: {node: 0, take: 2, fast: maybe}}]
+	YAML
+	kb plan ./told
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "./told/profile.yaml:2:"
+}
+
+@test "which CPUs are fast is what the kernel says of their capacity; a turbo that is a little higher is no other kind" {
+	machine smt-laptop
+	set_capacity() {
+		local cpu=0 one
+		for one; do
+			echo "$one" >"m/sys/devices/system/cpu/cpu$cpu/cpu_capacity"
+			cpu=$((cpu + 1))
+		done
+	}
+	set_capacity 1024 1024 980 980 930 930 1010 1010
+	kb plan isolated
+	[[ $output != *"fast CPUs"* ]]
+	set_capacity 446 446 446 446 1024 1024 1024 1024
+	kb plan isolated
+	assert_contains "$output" "shield rt: CPUs 6-7"
+	assert_contains "$output" "the slow ones of this machine are 0-3"
+	set_capacity 1024 1024 1024 1024 446 446 446 446
+	kb plan isolated
+	assert_contains "$output" "shield rt: CPUs 2-3"
+	# The kernel may say that all have the same capacity, and which of them are Atoms.
+	set_capacity 1024 1024 1024 1024 1024 1024 1024 1024
+	mkdir -p m/sys/devices/cpu_core m/sys/devices/cpu_atom
+	echo 0-3 >m/sys/devices/cpu_core/cpus
+	echo 4-7 >m/sys/devices/cpu_atom/cpus
+	kb plan isolated
+	assert_contains "$output" "shield rt: CPUs 2-3"
+}
+
+@test "a remote partition has its CPUs for itself: it is listed, and a shield on them is refused; so is one on a pod's" {
+	machine kubernetes-node
+	kb cpuset list
+	echo "$output"
+	[[ $output =~ ovs.slice/ovsdpdk.slice\ +14-15\ .*isolated ]]
+	for place in 15 4-6 12; do
+		profile on <<-YAML
+			shields: [{name: rt, place: $place}]
+		YAML
+		kb apply ./on
+		echo "$place: $output"
+		[ "$status" -eq 1 ]
+		assert_contains "$output" "overlap with CPUs"
+		as_before
+	done
+	kb apply isolated
+	echo "$output"
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "its CPUs 12-15 overlap with CPUs"
+	as_before
+}
+
+@test "a CPU that is offline has no topology, and is in no shield; the rest of 256 CPUs is put back" {
+	machine epyc-7742
+	kb plan isolated
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "of 0-254"
+	profile near <<-'YAML'
+		shields: [{name: rt, place: {near: mlx5_0, take: 1/2, cores: yes}}]
+		irqs: {all: housekeeping}
+	YAML
+	kb apply ./near
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_eq "$(value /sys/fs/cgroup/rt/cpuset.cpus)" 34-35,162-163
+	kb verify
+	[ "$status" -eq 0 ]
+	kb restore
+	[ "$status" -eq 0 ]
+	as_before
+	profile gone <<-'YAML'
+		shields: [{name: rt, place: 254-255}]
+	YAML
+	kb apply ./gone
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "there is no CPU 255 here; there are 0-254"
+}
+
+@test "a Raspberry Pi 5: what RP1 has stays, the rest moves, is verified and put back" {
+	machine raspberry-pi-5
+	kb apply isolated
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "/proc/irq/106/smp_affinity_list: the kernel manages it or cannot move it: it stays on CPUs 0-3"
+	assert_eq "$(value /proc/irq/161/smp_affinity_list)" 0-2
+	kb verify
+	[ "$status" -eq 0 ]
+	kb restore
+	[ "$status" -eq 0 ]
+	as_before
+}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cpulist.h"
+#include "common/form.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/table_print.h"
@@ -18,7 +19,6 @@
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/cgroups.h"
 #include "tuning/machine/child.h"
-#include "tuning/machine/form.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/topology.h"
 #include "tuning/ops/op_cpuset.h"
@@ -60,7 +60,8 @@ static json_t *cpuset_json(const struct machine *m, const struct cgroups *cg, co
 	char cpus[CPULIST_TEXT_MAX], memory[CPULIST_TEXT_MAX], kind[128], shown[1024];
 	int tasks = cgroups_tasks(m, cg, name);
 
-	if (!*cpuset_line(m, cg, name, "cpus", cpus, sizeof(cpus)))
+	if (!*cpuset_line(m, cg, name, "cpus", cpus, sizeof(cpus)) &&
+	    !*cpuset_line(m, cg, name, "cpus.exclusive", cpus, sizeof(cpus)))
 		cpuset_line(m, cg, name, "cpus.effective", cpus, sizeof(cpus));
 	if (!*cpuset_line(m, cg, name, "mems", memory, sizeof(memory)))
 		cpuset_line(m, cg, name, "mems.effective", memory, sizeof(memory));
@@ -122,10 +123,14 @@ static enum status cpuset_list(void *request)
 	list = json_array();
 	json_array_append_new(list, cpuset_json(r->m, &cg, ""));
 	n = cgroups_all(r->m, &cg, &names);
+	if (n < 0) {
+		err_sys(r->e, n, cg.root, "list the cpusets");
+		json_decref(list);
+		return err_status(r->e);
+	}
 	for (int i = 0; i < n; i++)
 		json_array_append_new(list, cpuset_json(r->m, &cg, names[i]));
-	if (n >= 0)
-		sysroot_names_free(names);
+	sysroot_names_free(names);
 	all = json_pack("{s:i, s:i, s:s, s:o}", "schema", 1, "version", cg.version, "root", cg.root, "cpusets", list);
 	if (r->json)
 		json_print(all, stdout);

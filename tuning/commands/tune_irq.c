@@ -7,6 +7,7 @@
 #include "common/diag.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/ranges.h"
 #include "common/table_print.h"
 #include "common/text.h"
 #include "tuning/apply/apply.h"
@@ -126,7 +127,7 @@ static void add_irq(struct table *list, const struct machine *m, const struct ir
 }
 
 /* The numbers that --device stands for. */
-static enum status device_irqs(struct request *r, struct cpulist *irqs, char **path)
+static enum status device_irqs(struct request *r, struct ranges *irqs, char **path)
 {
 	*path = topology_device(r->m, r->device);
 	if (!*path) {
@@ -144,12 +145,12 @@ static enum status device_irqs(struct request *r, struct cpulist *irqs, char **p
 	return STATUS_OK;
 }
 
-static bool is_asked_for(const struct request *r, const struct cpulist *irqs, const struct irq *irq)
+static bool is_asked_for(const struct request *r, const struct ranges *irqs, const struct irq *irq)
 {
-	return !r->device || cpulist_has(irqs, (unsigned)irq->number);
+	return !r->device || ranges_has(irqs, (uint64_t)irq->number);
 }
 
-static void print_irqs_json(struct request *r, const struct irq_table *t, const struct cpulist *irqs)
+static void print_irqs_json(struct request *r, const struct irq_table *t, const struct ranges *irqs)
 {
 	json_t *list = json_array(), *all;
 	char mask[CPULIST_TEXT_MAX];
@@ -164,7 +165,7 @@ static void print_irqs_json(struct request *r, const struct irq_table *t, const 
 	json_decref(all);
 }
 
-static void print_irqs(const struct request *r, const struct irq_table *t, const struct cpulist *irqs)
+static void print_irqs(const struct request *r, const struct irq_table *t, const struct ranges *irqs)
 {
 	struct table list = table_of(irq_columns, IRQ_COLUMNS, 0);
 
@@ -180,40 +181,34 @@ static enum status irq_list(void *request)
 	struct request *r = request;
 	enum status status = STATUS_OK;
 	struct irq_table t;
-	struct cpulist irqs;
+	struct ranges irqs = {0};
 	char *path = NULL;
 	int rc;
 
-	cpulist_clear(&irqs);
 	if (r->device)
 		status = device_irqs(r, &irqs, &path);
 	free(path);
-	if (status)
-		return status;
-	rc = irqs_read(r->m, &t, true);
+	rc = status ? 0 : irqs_read(r->m, &t, true);
 	if (rc) {
 		err_sys(r->e, rc, "/proc/interrupts", "read");
-		return err_status(r->e);
+		status = err_status(r->e);
 	}
-	if (r->json) {
-		print_irqs_json(r, &t, &irqs);
-	} else {
-		print_irqs(r, &t, &irqs);
+	if (!status) {
+		if (r->json)
+			print_irqs_json(r, &t, &irqs);
+		else
+			print_irqs(r, &t, &irqs);
+		irqs_free(&t);
 	}
-	irqs_free(&t);
-	return STATUS_OK;
+	ranges_free(&irqs);
+	return status;
 }
 
-static enum status take_numbers(struct request *r, struct cpulist *irqs)
+static enum status take_numbers(struct request *r, struct ranges *irqs)
 {
-	for (size_t i = 1; i < r->args->count; i++) {
-		struct cpulist some;
-
-		if (cpulist_parse(r->args->items[i], &some, NULL, 0) || cpulist_first(&some) < 0)
+	for (size_t i = 1; i < r->args->count; i++)
+		if (ranges_parse(r->args->items[i], irqs))
 			return irq_misuse(r, "not the number of an interrupt:", r->args->items[i]);
-		for (int n = cpulist_first(&some); n >= 0; n = cpulist_next(&some, n))
-			cpulist_add(irqs, (unsigned)n);
-	}
 	return STATUS_OK;
 }
 
@@ -243,36 +238,54 @@ static enum status find_cpus_asked_for(struct request *r, const struct topology 
 	return STATUS_IMPOSSIBLE;
 }
 
-static enum status plan_irqs(struct request *r, const struct cpulist *irqs, const struct cpulist *cpus,
+/* The first number that is asked for and is none of an interrupt here; false: there is none. */
+static bool find_unknown(const struct irq_table *t, const struct ranges *irqs, uint64_t *number)
+{
+	struct ranges here = {0};
+	bool found = false;
+
+	for (size_t i = 0; i < t->count; i++)
+		ranges_add(&here, (uint64_t)t->irqs[i].number, (uint64_t)t->irqs[i].number);
+	for (size_t i = 0; i < irqs->count && !found; i++)
+		for (*number = irqs->items[i].first; *number <= irqs->items[i].last && !found; ++*number)
+			found = !ranges_has(&here, *number);
+	*number -= found;
+	ranges_free(&here);
+	return found;
+}
+
+static enum status plan_irqs(struct request *r, const struct ranges *irqs, const struct cpulist *cpus,
 			     struct plan *plan)
 {
 	struct irq_table t;
-	size_t found = 0;
+	char unknown[32];
+	uint64_t number;
 	int rc = irqs_read(r->m, &t, false);
+	bool missing;
 
 	if (rc) {
 		err_sys(r->e, rc, "/proc/interrupts", "read");
 		return err_status(r->e);
 	}
 	for (size_t i = 0; i < t.count; i++)
-		if (cpulist_has(irqs, (unsigned)t.irqs[i].number)) {
+		if (ranges_has(irqs, (uint64_t)t.irqs[i].number))
 			op_irq_plan(plan, r->m, "irq", &t.irqs[i], cpus);
-			found++;
-		}
+	missing = !r->device && find_unknown(&t, irqs, &number);
 	irqs_free(&t);
-	if (found < cpulist_count(irqs) && !r->device)
-		return irq_misuse(r, "some of these interrupts do not exist; see kbtune irq list", NULL);
-	return STATUS_OK;
+	if (!missing)
+		return STATUS_OK;
+	snprintf(unknown, sizeof(unknown), "%llu", (unsigned long long)number);
+	return irq_misuse(r, "there is no such interrupt, see kbtune irq list:", unknown);
 }
 
 static enum status irq_set_on(struct request *r, const struct topology *t)
 {
-	struct cpulist irqs, cpus;
+	struct ranges irqs = {0};
+	struct cpulist cpus;
 	enum status status;
 	struct plan plan;
 	char *path = NULL;
 
-	cpulist_clear(&irqs);
 	status = r->device ? device_irqs(r, &irqs, &path) : take_numbers(r, &irqs);
 	if (!status)
 		status = find_cpus_asked_for(r, t, path, &cpus);
@@ -284,6 +297,7 @@ static enum status irq_set_on(struct request *r, const struct topology *t)
 	for (size_t i = 0; !status && !r->json && !r->dry_run && i < plan.missing_count; i++)
 		fprintf(stderr, "kbtune: %s: %s\n", plan.missing[i].object, plan.missing[i].reason);
 	plan_free(&plan);
+	ranges_free(&irqs);
 	free(path);
 	return status;
 }

@@ -59,6 +59,8 @@ static json_t *status_json(struct machine *m, const struct journal *j, struct er
 		json_object_set_new(all, "tuned_daemon_profile", json_string(active.profile));
 	if (j->about && json_object_get(j->about, "shields"))
 		json_object_set(all, "shields", json_object_get(j->about, "shields"));
+	if (j->about && json_object_get(j->about, "impossible"))
+		json_object_set(all, "impossible", json_object_get(j->about, "impossible"));
 	if (!j->profile && exclusion_note_of_others(m, &others)) {
 		json_object_set_new(all, "state", json_string("nothing applied by this user"));
 		json_object_set_new(all, "others",
@@ -104,6 +106,9 @@ static void print_status(const json_t *all)
 		json_array_foreach (strcmp(key, "shields") ? NULL : value, i, shield)
 			printf("%-22s %s: CPUs %s\n", "shield", text_shown(json_text(shield, "name")),
 			       text_shown(json_text(shield, "cpus")));
+		json_array_foreach (strcmp(key, "impossible") ? NULL : value, i, shield)
+			printf("%-22s %s: %s\n", "not possible here", text_shown(json_text(shield, "object")),
+			       text_shown(json_text(shield, "reason")));
 	}
 }
 

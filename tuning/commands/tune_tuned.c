@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/diag.h"
+#include "common/form.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/text.h"
@@ -16,7 +17,6 @@
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/exclusion.h"
-#include "tuning/machine/form.h"
 #include "tuning/machine/holder.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"

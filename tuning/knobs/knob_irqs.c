@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/fs.h"
+#include "common/ranges.h"
 #include "tuning/knobs/place.h"
 #include "tuning/machine/irqs.h"
 #include "tuning/machine/machine.h"
@@ -39,11 +40,12 @@ static bool find_cpus(struct planner *p, const struct setting *s, const struct y
 
 /* Plan an entry of `devices:`. Its interrupts are added to `taken`. */
 static void plan_device(struct planner *p, const struct setting *s, const struct knob *k, const struct ynode *one,
-			const struct irq_table *t, struct cpulist *taken)
+			const struct irq_table *t, struct ranges *taken)
 {
 	static const char *const keys[] = {"device", "cpus", NULL};
 	const struct ynode *device = yaml_get(one, "device"), *cpus = yaml_get(one, "cpus");
-	struct cpulist want, irqs;
+	struct ranges irqs = {0};
+	struct cpulist want;
 	char *path;
 
 	setting_check_keys(s, one, keys);
@@ -60,10 +62,11 @@ static void plan_device(struct planner *p, const struct setting *s, const struct
 		plan_missing(p->plan, k->key, device->scalar, "it has no interrupts of its own");
 	else
 		for (size_t i = 0; i < t->count; i++)
-			if (cpulist_has(&irqs, (unsigned)t->irqs[i].number)) {
-				cpulist_add(taken, (unsigned)t->irqs[i].number);
+			if (ranges_has(&irqs, (uint64_t)t->irqs[i].number)) {
+				ranges_add(taken, (uint64_t)t->irqs[i].number, (uint64_t)t->irqs[i].number);
 				op_irq_plan(p->plan, p->m, k->key, &t->irqs[i], &want);
 			}
+	ranges_free(&irqs);
 	free(path);
 }
 
@@ -78,17 +81,18 @@ static void plan_default(struct planner *p, const struct knob *k, const struct c
 static void plan_table(struct planner *p, const struct setting *s, const struct knob *k, const struct irq_table *t)
 {
 	const struct ynode *all = yaml_get(s->value, "all"), *devices = yaml_get(s->value, "devices");
-	struct cpulist taken, want;
+	struct ranges taken = {0};
+	struct cpulist want;
 
-	cpulist_clear(&taken);
 	for (size_t i = 0; devices && i < devices->count; i++)
 		plan_device(p, s, k, devices->items[i], t, &taken);
 	if (all && find_cpus(p, s, all, &want))
 		for (size_t i = 0; i < t->count; i++)
-			if (!cpulist_has(&taken, (unsigned)t->irqs[i].number))
+			if (!ranges_has(&taken, (uint64_t)t->irqs[i].number))
 				plan_away(p, k, &t->irqs[i], &want);
 	if (cpulist_first(&p->shielded) >= 0)
 		op_irq_plan_watch(p->plan, k->key, t, &p->shielded);
+	ranges_free(&taken);
 }
 
 void knob_irqs_plan(struct planner *p, const struct setting *s, const struct knob *k)

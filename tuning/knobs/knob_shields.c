@@ -21,7 +21,8 @@ static int check_overlap(struct planner *p, const struct shield *shield, char *c
 	struct cpulist cpus;
 
 	for (; *names; names++) {
-		if (cgroups_cpus(p->m, &p->cg, *names, &cpus) || !cpulist_intersects(&cpus, &shield->cpus))
+		cgroups_claimed(p->m, &p->cg, *names, &cpus);
+		if (!cpulist_intersects(&cpus, &shield->cpus))
 			continue;
 		return err_set(
 		    p->e, -EBUSY, STATUS_FAILED, shield->name, "make the shield",
@@ -85,8 +86,10 @@ static void plan_rest_v1(struct planner *p, const char *knob)
 static int check_all(struct planner *p)
 {
 	char **names;
-	int n = cgroups_all(p->m, &p->cg, &names), rc = 0;
+	int n = cgroups_all(p->m, &p->cg, &names), rc = n == -E2BIG ? n : 0;
 
+	if (rc)
+		err_sys(p->e, rc, p->cg.root, "look for other cpusets");
 	for (size_t i = 0; i < p->plan->shield_count && !rc; i++)
 		rc = check_cpuset_name(p, p->plan->shields[i].name);
 	if (!rc && p->cg.version == 1 && has_exclusive(p->plan))

@@ -552,29 +552,73 @@ void knob_values_plan(struct planner *p, const struct setting *s, const struct k
 	}
 }
 
-/* "vm.swappiness" and "/sys/a/b" -> a path below `base`; NULL if it would be outside. As in
- * sysctl(8), a name that contains a slash is used unchanged; otherwise dots are separators. */
-static char *file_path(const char *name, const char *base)
+/* The file below `folder` whose path `name` is, if each of its dots may be a separator or a part of a name, as in
+ * "net.ipv4.conf.eth0.100.mtu"; NULL: there is none. */
+static char *find_by_dots(const struct machine *m, const char *folder, const char *name)
 {
-	bool is_path = !strncmp(name, base, strlen(base)), dots = !strchr(name, '/');
-	char *path;
+	for (const char *dot = strchr(name, '.');; dot = strchr(dot + 1, '.')) {
+		char *path = fs_path("%s/%.*s", folder, dot ? (int)(dot - name) : (int)strlen(name), name);
+		char *found = NULL;
+
+		if (sysroot_exists(&m->root, path))
+			found = dot ? find_by_dots(m, path, dot + 1) : fs_path("%s", path);
+		free(path);
+		if (found || !dot)
+			return found;
+	}
+}
+
+/*
+ * "vm.swappiness" and "/sys/a/b" -> a path below `base`; NULL if it would be outside. As in sysctl(8), the first of dot and
+ * slash separates, and the other one is a dot: "net.ipv4.conf.eth0/100.mtu", "net/ipv4/conf/eth0.100/mtu". If there is no
+ * such file, dots may be either.
+ */
+static char *file_path(const struct machine *m, const char *name, const char *base)
+{
+	const size_t n = strlen(base);
+	bool is_path = !strncmp(name, base, n), swaps = !is_path && name[strcspn(name, "./")] == '.';
+	char *path, *found = NULL, *folder;
 
 	if (!*name || (!is_path && name[0] == '/') || strstr(name, ".."))
 		return NULL;
-	path = fs_path("%s%s", base, is_path ? name + strlen(base) : name);
-	for (char *c = path + strlen(base); dots && *c; c++)
-		if (*c == '.')
-			*c = '/';
-	return path;
+	path = fs_path("%s%s", base, is_path ? name + n : name);
+	for (char *c = path + n; swaps && *c; c++)
+		*c = *c == '.' ? '/' : *c == '/' ? '.' : *c;
+	if (swaps && !strchr(name, '/') && !sysroot_exists(&m->root, path)) {
+		folder = fs_path("%.*s", (int)n - 1, base);
+		found = find_by_dots(m, folder, name);
+		free(folder);
+	}
+	if (!found)
+		return path;
+	free(path);
+	return found;
 }
 
-/* A choice between words is recognised by its brackets. */
 static enum form form_at(const struct machine *m, const char *path)
 {
 	char line[512];
 
-	return !sysroot_line(&m->root, path, line, sizeof(line)) && strchr(line, '[') && strchr(line, ']') ? FORM_CHOICE
-													   : FORM_TEXT;
+	return form_of_file(path, sysroot_line(&m->root, path, line, sizeof(line)) ? "" : line);
+}
+
+static void plan_path(struct planner *p, const char *knob, const char *path, const char *value)
+{
+	op_file_plan(p->plan, p->m, knob, path, form_at(p->m, path), value, "this kernel has no such file");
+}
+
+/* As in sysctl.d, a name may be a pattern. */
+static void plan_pattern(struct planner *p, const char *knob, const char *path, const char *value)
+{
+	char **paths;
+	int n = strpbrk(path, "*?[") ? sysroot_glob(&p->m->root, path, &paths) : -1;
+
+	for (int i = 0; i < n; i++)
+		plan_path(p, knob, paths[i], value);
+	if (n <= 0)
+		plan_path(p, knob, path, value);
+	if (n >= 0)
+		sysroot_names_free(paths);
 }
 
 void knob_values_plan_files(struct planner *p, const struct setting *s, const struct knob *k)
@@ -587,7 +631,7 @@ void knob_values_plan_files(struct planner *p, const struct setting *s, const st
 	}
 	for (size_t i = 0; i < s->value->count; i++) {
 		const struct ynode *key = s->value->keys[i], *value = s->value->items[i];
-		char *path = file_path(key->scalar, k->row);
+		char *path = file_path(p->m, key->scalar, k->row);
 
 		if (!path)
 			setting_fault(s, key, "%s is not a name below %s",
@@ -595,8 +639,7 @@ void knob_values_plan_files(struct planner *p, const struct setting *s, const st
 		else if (value->kind != YNODE_SCALAR || !*value->scalar || strlen(value->scalar) >= MACHINE_VALUE_MAX)
 			setting_fault(s, value, "a value is a text");
 		else
-			op_file_plan(p->plan, p->m, s->key, path, form_at(p->m, path), value->scalar,
-				     "this kernel has no such file");
+			plan_pattern(p, s->key, path, value->scalar);
 		free(path);
 	}
 }

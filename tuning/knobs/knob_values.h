@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
+#include "common/form.h"
 #include "tuning/knobs/knob.h"
-#include "tuning/machine/form.h"
 
 enum value_kind {
 	VALUE_WORD,   /* one of the row's words, or the file's own where `any_word` */

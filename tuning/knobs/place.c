@@ -1,5 +1,6 @@
 #include "tuning/knobs/place.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include "common/text.h"
 #include "tuning/machine/machine.h"
 
-static const char *const place_keys[] = {"cpus", "node", "near", "take", "cores", NULL};
+static const char *const place_keys[] = {"cpus", "node", "near", "take", "cores", "fast", NULL};
 
 static const struct shield *find_shield(const struct planner *p, const char *name)
 {
@@ -28,9 +29,14 @@ static int place_by_list(struct planner *p, const struct setting *s, const struc
 	if (cpulist_parse(n->scalar, out, why, sizeof(why)) || cpulist_first(out) < 0) {
 		char quoted[TEXT_QUOTE_MAX];
 
-		setting_fault(s, n,
-			      "%s is not a place: a list such as 2-3, housekeeping, shields, all, or a shield's name",
-			      text_quote(n->scalar, quoted, sizeof(quoted)));
+		/* It was meant as a list. */
+		if (isdigit((unsigned char)*n->scalar))
+			setting_fault(s, n, "%s", why);
+		else
+			setting_fault(
+			    s, n,
+			    "%s is not a place: a list such as 2-3, housekeeping, shields, all, or a shield's name",
+			    text_quote(n->scalar, quoted, sizeof(quoted)));
 		return -EINVAL;
 	}
 	if (cpulist_is_subset(out, &p->topo.online))
@@ -66,7 +72,7 @@ static int place_by_node(struct planner *p, const struct setting *s, const struc
 	long id = n->kind == YNODE_SCALAR ? strtol(n->scalar, &end, 10) : -1;
 	const struct numa_node *node;
 
-	if (n->kind != YNODE_SCALAR || end == n->scalar || *end || id < 0 || id >= TOPOLOGY_NODES_MAX) {
+	if (n->kind != YNODE_SCALAR || end == n->scalar || *end || id < 0 || id > INT_MAX) {
 		setting_must_be(s, n, "node", "the number of a NUMA node");
 		return -EINVAL;
 	}
@@ -147,21 +153,35 @@ static void only_whole_cores(const struct planner *p, struct cpulist *set)
 			cpulist_remove(set, (unsigned)cpu);
 }
 
-/* Keep the last CPUs by number, because the first ones are used for booting and housekeeping. */
-static void keep_last(const struct planner *p, struct cpulist *set, long count, bool cores)
+/* Which is taken sooner, where there are CPUs of several kinds: 0 for one of the fast kind, 1 for a slow one, 2 for the first
+ * core, where much happens that cannot be moved. */
+static int rank_of(const struct planner *p, int cpu, bool fast)
+{
+	if (!fast || cpulist_is_subset(&p->topo.online, &p->topo.fast))
+		return 0;
+	if (p->topo.core[cpu] == cpulist_first(&p->topo.online))
+		return 2;
+	return !cpulist_has(&p->topo.fast, (unsigned)cpu);
+}
+
+/* Keep the fast ones, and of these the last by number, because the first ones are used for booting and housekeeping. */
+static void keep_best(const struct planner *p, struct cpulist *set, long count, bool cores, bool fast)
 {
 	struct cpulist kept;
 	long n = 0;
 
 	cpulist_clear(&kept);
-	for (int cpu = p->topo.cpu_count - 1; cpu >= 0 && n < count; cpu--) {
-		if (!cpulist_has(set, (unsigned)cpu) || (cores && p->topo.core[cpu] != cpu))
-			continue;
-		n++;
-		for (int other = 0; other < p->topo.cpu_count; other++)
-			if (other == cpu || (cores && cpulist_has(set, (unsigned)other) && p->topo.core[other] == cpu))
-				cpulist_add(&kept, (unsigned)other);
-	}
+	for (int rank = 0; rank < 3; rank++)
+		for (int cpu = p->topo.cpu_count - 1; cpu >= 0 && n < count; cpu--) {
+			if (!cpulist_has(set, (unsigned)cpu) || (cores && p->topo.core[cpu] != cpu) ||
+			    rank_of(p, cpu, fast) != rank)
+				continue;
+			n++;
+			for (int other = 0; other < p->topo.cpu_count; other++)
+				if (other == cpu ||
+				    (cores && cpulist_has(set, (unsigned)other) && p->topo.core[other] == cpu))
+					cpulist_add(&kept, (unsigned)other);
+		}
 	*set = kept;
 }
 
@@ -178,8 +198,9 @@ static long count_units(const struct planner *p, const struct cpulist *set, bool
 static int take_share(struct planner *p, const struct setting *s, const struct ynode *place, struct cpulist *out,
 		      char *why, size_t size)
 {
-	const struct ynode *take = yaml_get(place, "take"), *cores = yaml_get(place, "cores");
-	bool whole = cores && setting_is_on(s, cores, "cores");
+	const struct ynode *take = yaml_get(place, "take"), *cores = yaml_get(place, "cores"),
+			   *fast = yaml_get(place, "fast");
+	bool whole = cores && setting_is_on(s, cores, "cores"), best = !fast || setting_is_on(s, fast, "fast");
 	long have, want;
 
 	if (whole)
@@ -198,7 +219,7 @@ static int take_share(struct planner *p, const struct setting *s, const struct y
 			 count_units(p, out, whole));
 		return -ENODEV;
 	}
-	keep_last(p, out, want, whole);
+	keep_best(p, out, want, whole, best);
 	return 0;
 }
 
@@ -278,6 +299,26 @@ static int check_shield(struct planner *p, const struct setting *s, const struct
 	return 0;
 }
 
+/* Where there are CPUs of several kinds, the plan says which kind a shield has. */
+static void note_speed(struct planner *p, const struct shield *shield)
+{
+	char slow_text[CPULIST_TEXT_MAX], fast_text[CPULIST_TEXT_MAX];
+	struct cpulist slow = p->topo.online, fast = p->topo.fast, slow_here = shield->cpus;
+
+	cpulist_intersect(&fast, &p->topo.online);
+	cpulist_subtract(&slow, &fast);
+	cpulist_intersect(&slow_here, &slow);
+	if (cpulist_first(&slow) < 0)
+		return;
+	if (cpulist_first(&slow_here) < 0)
+		plan_warn(p->plan, "the shield %s has fast CPUs only; the slow ones of this machine are %s",
+			  shield->name, cpulist_format(&slow, slow_text, sizeof(slow_text)));
+	else
+		plan_warn(p->plan, "the shield %s has slow CPUs, %s; the fast ones of this machine are %s",
+			  shield->name, cpulist_format(&slow_here, slow_text, sizeof(slow_text)),
+			  cpulist_format(&fast, fast_text, sizeof(fast_text)));
+}
+
 static int place_one(struct planner *p, const struct setting *s, const struct ynode *one)
 {
 	const struct ynode *name = yaml_get(one, "name"), *place = yaml_get(one, "place");
@@ -300,6 +341,7 @@ static int place_one(struct planner *p, const struct setting *s, const struct yn
 	snprintf(shield->name, sizeof(shield->name), "%s", name->scalar);
 	snprintf(shield->partition, sizeof(shield->partition), "%s", partition ? partition->scalar : "isolated");
 	topology_memory_of(&p->topo, &shield->cpus, &shield->memory);
+	note_speed(p, shield);
 	cpulist_unite(&p->shielded, &shield->cpus);
 	cpulist_subtract(&p->plan->housekeeping, &shield->cpus);
 	p->plan->shield_count++;

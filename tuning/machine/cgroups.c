@@ -13,8 +13,8 @@
 #include "tuning/machine/machine.h"
 
 #define MOUNTS_MAX ((size_t)8 << 20)
-#define DEPTH_MAX  8
-#define ALL_MAX	   20000
+#define DEPTH_MAX  32
+#define ALL_MAX	   200000
 
 /* The relevant parts of a line of mountinfo. */
 struct mounted {
@@ -192,6 +192,21 @@ bool cgroups_exclusive(const struct machine *m, const struct cgroups *cg, const 
 	return !rc && strcmp(line, "0") && strcmp(line, "member");
 }
 
+void cgroups_claimed(const struct machine *m, const struct cgroups *cg, const char *name, struct cpulist *cpus)
+{
+	static const char *const files[] = {"cpus", "cpus.exclusive", "cpus.exclusive.effective"};
+
+	cpulist_clear(cpus);
+	for (size_t i = 0; i < (cg->version == 1 ? 1 : sizeof(files) / sizeof(files[0])); i++) {
+		char *path = cgroups_file(cg, name, files[i]);
+		struct cpulist some;
+
+		if (!machine_read_cpus(m, path, &some))
+			cpulist_unite(cpus, &some);
+		free(path);
+	}
+}
+
 int cgroups_tasks(const struct machine *m, const struct cgroups *cg, const char *name)
 {
 	char *path = cgroups_file(cg, name, cg->version == 1 ? "tasks" : "cgroup.procs"), *text;
@@ -251,7 +266,10 @@ int cgroups_all(const struct machine *m, const struct cgroups *cg, char ***names
 	l.count = 0;
 	walk(m, cg, "", 0, &l);
 	*names = l.items;
-	return (int)l.count;
+	if (l.count < ALL_MAX)
+		return (int)l.count;
+	sysroot_names_free(l.items);
+	return -E2BIG;
 }
 
 static int join_by_file(struct machine *m, const struct cgroups *cg, const char *name)

@@ -37,11 +37,15 @@ char *cgroups_file(const struct cgroups *cg, const char *name, const char *file)
 int cgroups_cpus(const struct machine *m, const struct cgroups *cg, const char *name, struct cpulist *cpus);
 bool cgroups_exclusive(const struct machine *m, const struct cgroups *cg, const char *name);
 
+/* All CPUs that it was given for itself or its children, also those of a remote partition, which has them in
+ * cpus.exclusive. */
+void cgroups_claimed(const struct machine *m, const struct cgroups *cg, const char *name, struct cpulist *cpus);
+
 /* How many tasks are in it; a negative errno. */
 int cgroups_tasks(const struct machine *m, const struct cgroups *cg, const char *name);
 
 /* All below the root, as relative names, parents first; free with sysroot_names_free. The count, or
- * a negative errno. */
+ * a negative errno: -E2BIG if there are more than any machine has. */
 int cgroups_all(const struct machine *m, const struct cgroups *cg, char ***names);
 
 /* Is there a cpuset of that name? */

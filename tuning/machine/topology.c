@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "common/ranges.h"
 #include "tuning/machine/machine.h"
 
 #define CPU  "/sys/devices/system/cpu"
@@ -27,7 +28,7 @@ static void read_nodes(const struct machine *m, struct topology *t)
 
 	if (machine_read_cpus(m, NODE "/online", &ids))
 		cpulist_clear(&ids);
-	for (int id = cpulist_first(&ids); id >= 0 && id < TOPOLOGY_NODES_MAX; id = cpulist_next(&ids, id)) {
+	for (int id = cpulist_first(&ids); id >= 0; id = cpulist_next(&ids, id)) {
 		char *path = fs_path(NODE "/node%d/cpulist", id);
 
 		if (!machine_read_cpus(m, path, &cpus))
@@ -65,6 +66,44 @@ static void read_cores(const struct machine *m, struct topology *t)
 		t->core[cpu] = core_of(m, t, cpu);
 }
 
+static int64_t capacity_of(const struct machine *m, int cpu)
+{
+	char *path = fs_path(CPU "/cpu%d/cpu_capacity", cpu);
+	int64_t capacity;
+
+	if (sysroot_int(&m->root, path, &capacity))
+		capacity = 0;
+	free(path);
+	return capacity;
+}
+
+/* Processors of one kind differ in capacity, too: the turbo of the best is up to a tenth higher, and of the least different kinds
+ * that there are a third. */
+static bool is_of_best_kind(int64_t capacity, int64_t most)
+{
+	return capacity * 13 >= most * 10;
+}
+
+/* The kernel says of hybrid processors of Intel which CPUs have which counters; of others, and newer ones, how much each can
+ * do. Frequencies say less: those of the fast kind have several. */
+static void read_speed(const struct machine *m, struct topology *t)
+{
+	int64_t most = 0;
+
+	if (!machine_read_cpus(m, "/sys/devices/cpu_core/cpus", &t->fast)) {
+		cpulist_intersect(&t->fast, &t->online);
+	} else {
+		for (int cpu = cpulist_first(&t->online); cpu >= 0; cpu = cpulist_next(&t->online, cpu))
+			most = capacity_of(m, cpu) > most ? capacity_of(m, cpu) : most;
+		t->fast = t->online;
+		for (int cpu = cpulist_first(&t->online); most && cpu >= 0; cpu = cpulist_next(&t->online, cpu))
+			if (!is_of_best_kind(capacity_of(m, cpu), most))
+				cpulist_remove(&t->fast, (unsigned)cpu);
+	}
+	if (cpulist_first(&t->fast) < 0)
+		t->fast = t->online;
+}
+
 int topology_read(const struct machine *m, struct topology *t, struct err *e)
 {
 	int rc;
@@ -80,6 +119,7 @@ int topology_read(const struct machine *m, struct topology *t, struct err *e)
 		t->possible = t->online;
 	read_nodes(m, t);
 	read_cores(m, t);
+	read_speed(m, t);
 	return 0;
 }
 
@@ -178,7 +218,7 @@ int topology_near(const struct machine *m, const struct topology *t, const char 
 	return -ENODATA;
 }
 
-static bool add_vectors(const struct machine *m, const char *folder, struct cpulist *irqs)
+static bool add_vectors(const struct machine *m, const char *folder, struct ranges *irqs)
 {
 	char *path = fs_path("%s/msi_irqs", folder), **found;
 	int n = sysroot_list(&m->root, path, "[0-9]*", &found);
@@ -186,23 +226,22 @@ static bool add_vectors(const struct machine *m, const char *folder, struct cpul
 
 	free(path);
 	for (int i = 0; i < n; i++)
-		cpulist_add(irqs, (unsigned)strtoul(found[i], NULL, 10));
+		ranges_parse(found[i], irqs);
 	if (n >= 0)
 		sysroot_names_free(found);
 	if (n > 0)
 		return true;
 	path = fs_path("%s/irq", folder);
 	if (!sysroot_int(&m->root, path, &line) && line > 0)
-		cpulist_add(irqs, (unsigned)line);
+		ranges_add(irqs, (uint64_t)line, (uint64_t)line);
 	free(path);
 	return line > 0;
 }
 
-int topology_irqs(const struct machine *m, const char *device_path, struct cpulist *irqs)
+int topology_irqs(const struct machine *m, const char *device_path, struct ranges *irqs)
 {
 	bool found = false;
 
-	cpulist_clear(irqs);
 	for (size_t i = 0; i < WAYS && !found; i++) {
 		char *folder = fs_path("%s%s", device_path, ways[i]);
 

@@ -11,8 +11,7 @@
 
 struct machine;
 struct err;
-
-#define TOPOLOGY_NODES_MAX 256
+struct ranges;
 
 struct numa_node {
 	int id;
@@ -22,6 +21,7 @@ struct numa_node {
 
 struct topology {
 	struct cpulist online, possible;
+	struct cpulist fast; /* those of the fast kind: all that are online, unless the processor has several kinds */
 	struct numa_node *nodes; /* one at least */
 	size_t node_count;
 	int *core; /* of each CPU up to the last online: its core's first online thread */
@@ -52,9 +52,8 @@ char **topology_device_names(const struct machine *m);
 /* The CPUs that are near: those of its PCI function's node. -ENODATA: the device has no place. */
 int topology_near(const struct machine *m, const struct topology *t, const char *device_path, struct cpulist *out);
 
-/* The interrupts of a device, as a set of numbers (CPULIST_MAX is enough for them in practice). 0
- * or -ENODATA. */
-int topology_irqs(const struct machine *m, const char *device_path, struct cpulist *irqs);
+/* Add the numbers of a device's interrupts. 0 or -ENODATA. */
+int topology_irqs(const struct machine *m, const char *device_path, struct ranges *irqs);
 
 int topology_present(const struct machine *m, struct cpulist *cpus);
 

@@ -127,12 +127,6 @@ static struct step *plan_value(struct plan *plan, const struct machine *m, const
 			 json_pack("{s:s, s:o}", "form", form_name(form), "raw", raw));
 }
 
-/* A choice between words is recognised by its brackets. */
-static enum form guess_form(const char *text)
-{
-	return strchr(text, '[') && strchr(text, ']') ? FORM_CHOICE : FORM_TEXT;
-}
-
 /* A file that only says something, or does not say what was written. */
 static bool is_read_only(const struct machine *m, const char *path)
 {
@@ -150,7 +144,8 @@ static void note_beside(const struct machine *m, const char *path, json_t *list)
 		return;
 	raw = json_string(text);
 	if (raw) {
-		one = json_pack("{s:s, s:s, s:o}", "path", path, "form", form_name(guess_form(text)), "raw", raw);
+		one =
+		    json_pack("{s:s, s:s, s:o}", "path", path, "form", form_name(form_of_file(path, text)), "raw", raw);
 		is = identity_of(m, path);
 		if (is)
 			json_object_set_new(one, STEP_IDENTITY, json_string(is));
@@ -482,7 +477,7 @@ static struct wanted *want_farther(const struct machine *m, const struct step *s
 			if (is_wanted_already(s, all, *count, paths[k]) || is_read_only(m, paths[k]) ||
 			    machine_read(m, paths[k], &w.text))
 				continue;
-			w.now.form = guess_form(w.text);
+			w.now.form = form_of_file(paths[k], w.text);
 			w.now.path = fs_path("%s", paths[k]);
 			all = or_abort(reallocarray(all, *count + 1, sizeof(*all)));
 			all[(*count)++] = w;

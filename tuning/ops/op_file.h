@@ -4,7 +4,7 @@
 #ifndef KBLAT_TUNING_OP_FILE_H
 #define KBLAT_TUNING_OP_FILE_H
 
-#include "tuning/machine/form.h"
+#include "common/form.h"
 #include "tuning/ops/ops.h"
 
 struct cpulist;

@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/form.h"
 #include "common/fs.h"
 #include "common/spawn.h"
-#include "tuning/machine/form.h"
 #include "tuning/machine/holder.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/form.h"
 #include "common/fs.h"
 #include "tuning/machine/cards.h"
 #include "tuning/machine/ethtool.h"
-#include "tuning/machine/form.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tasks.h"
 #include "tuning/ops/op_card.h"
@@ -188,14 +188,6 @@ static bool has_path(const json_t *list, const char *path)
 		if (!strcmp(json_string_value(json_object_get(one, "path")), path))
 			return true;
 	return false;
-}
-
-static enum form form_of_file(const char *path, const char *text)
-{
-	if (strchr(text, '[') && strchr(text, ']'))
-		return FORM_CHOICE;
-	return fnmatch("/proc/irq/*smp_affinity", path, 0) && fnmatch("*/workqueue/*cpumask", path, 0) ? FORM_TEXT
-												       : FORM_MASK;
 }
 
 static void guard_file(struct gathering *g, const char *path, const char *want)

@@ -5,11 +5,15 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/boot_arguments.h"
+#include "common/cpulist.h"
 #include "common/diag.h"
 #include "common/err.h"
+#include "common/form.h"
 #include "common/or_abort.h"
 #include "files/state/load.h"
 #include "files/state/sources.h"
@@ -25,7 +29,15 @@ struct diff_key {
 struct diff_keys {
 	struct diff_key *items; /* by class, fatal first, then by key */
 	size_t count;
+	int a_last, b_last; /* the last possible CPU of each, or -1 */
 };
+
+static bool is_group(const char *name, const char *key)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(key, name, n) && key[n] == '.';
+}
 
 static bool is_refused(const json_t *v)
 {
@@ -42,9 +54,51 @@ static enum state_class diff_class(const char *key, const json_t *a, const json_
 	return class == STATE_FATAL && (is_refused(a) || is_refused(b)) ? STATE_WARN : class;
 }
 
+static bool is_missing(const json_t *v)
+{
+	return !v || (json_is_string(v) && !strcmp(json_string_value(v), "!ENOENT"));
+}
+
+/* A value as text; NULL: there is none. */
+static const char *text_of(const json_t *v, char *buf, size_t size)
+{
+	if (json_is_string(v))
+		return is_missing(v) ? NULL : json_string_value(v);
+	if (!json_is_integer(v))
+		return NULL;
+	snprintf(buf, size, "%lld", (long long)json_integer_value(v));
+	return buf;
+}
+
+/* The number of its last possible CPU, or -1. */
+static int last_cpu(const json_t *keys)
+{
+	const char *list = json_string_value(json_object_get(keys, "cpu.possible"));
+	struct cpulist cpus;
+	int last = -1;
+
+	if (list && !cpulist_parse(list, &cpus, NULL, 0))
+		for (int cpu = cpulist_first(&cpus); cpu >= 0; cpu = cpulist_next(&cpus, cpu))
+			last = cpu;
+	return last;
+}
+
+/* Do both say the same, in different words? Kernels differ in how they say "none": no such file, "(null)", an empty one. */
+static bool are_same_values(const struct diff_keys *d, const char *key, const json_t *a, const json_t *b)
+{
+	char of_a[32], of_b[32];
+	const char *x = text_of(a, of_a, sizeof(of_a)), *y = text_of(b, of_b, sizeof(of_b));
+
+	if (is_group("boot", key))
+		return boot_arguments_same(key + 5, x, d->a_last, y, d->b_last);
+	if (state_is_set(key) && (x || is_missing(a)) && (y || is_missing(b)))
+		return form_same(FORM_LIST, x ? x : "", y ? y : "");
+	return x && y && form_same(FORM_TEXT, x, y);
+}
+
 static void add_diff_key(struct diff_keys *d, const char *key, json_t *a, json_t *b)
 {
-	if (a && b && json_equal(a, b))
+	if ((a && b && json_equal(a, b)) || are_same_values(d, key, a, b))
 		return;
 	d->items[d->count++] = (struct diff_key){key, a, b, diff_class(key, a, b)};
 }
@@ -65,6 +119,8 @@ static void diff_keys_find(json_t *a, json_t *b, struct diff_keys *d)
 	json_t *value;
 
 	d->count = 0;
+	d->a_last = last_cpu(a);
+	d->b_last = last_cpu(b);
 	d->items = or_abort(calloc(json_object_size(a) + json_object_size(b) + 1, sizeof(*d->items)));
 	json_object_foreach (a, key, value)
 		add_diff_key(d, key, value, json_object_get(b, key));
@@ -119,13 +175,6 @@ static const char *const *under_test_names(void)
 	return names;
 }
 
-static bool is_group(const char *name, const char *key)
-{
-	size_t n = strlen(name);
-
-	return !strncmp(key, name, n) && key[n] == '.';
-}
-
 /* Is `key` one of those that `name` stands for? `one_sided`: only one of the states has it. */
 static bool under_test_covers(const char *name, const char *key, bool one_sided)
 {
@@ -137,11 +186,6 @@ static bool under_test_covers(const char *name, const char *key, bool one_sided)
 }
 
 #define NAMES_MAX 128
-
-static bool is_missing(const json_t *v)
-{
-	return !v || (json_is_string(v) && !strcmp(json_string_value(v), "!ENOENT"));
-}
 
 static bool is_varying(const struct diff_key *d, const char *const *varying)
 {
@@ -360,7 +404,7 @@ static json_t *change_json(const struct diff_key *d)
 json_t *before_after_changes(const char *before_dir, const char *after_dir, struct err *e)
 {
 	json_t *before = state_load(before_dir, e), *after = before ? state_load(after_dir, e) : NULL;
-	struct diff_keys d = {NULL, 0};
+	struct diff_keys d = {NULL};
 	json_t *changed, *result = NULL;
 
 	if (!after)

@@ -1,12 +1,14 @@
 #include "files/state/readers.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/boot_arguments.h"
 #include "common/cpulist.h"
+#include "common/or_abort.h"
 #include "common/text.h"
 #include "files/state/capture.h"
 #include "files/state/piece.h"
@@ -188,30 +190,14 @@ void flatten_modules(struct capture *c, const struct state_source *s, const char
 	}
 }
 
-/* The next parameter of a kernel's command line: blanks between double quotes belong to it (kernel:
- * next_arg). */
-static struct piece next_parameter(struct piece *rest)
-{
-	struct piece word;
-	bool is_quoted = false;
-
-	*rest = piece_trim(*rest);
-	word = (struct piece){rest->p, 0};
-	for (; word.n < rest->n && (is_quoted || !isspace((unsigned char)word.p[word.n])); word.n++)
-		is_quoted ^= word.p[word.n] == '"';
-	rest->p += word.n;
-	rest->n -= word.n;
-	return word;
-}
-
 /* Add a value to the existing ones: console= may be given several times, and all values count. */
-static void add_parameter(json_t *all, struct piece name, struct piece value)
+static void add_parameter(json_t *all, const struct boot_argument_text *a)
 {
 	char key[256], clean[VALUES_MAX], values[VALUES_MAX];
 	const char *before;
 
-	text_clean(name.p, name.n, key, sizeof(key));
-	text_clean(value.p, value.n, clean, sizeof(clean));
+	text_clean(a->name, a->name_length, key, sizeof(key));
+	text_clean(a->value, a->value_length, clean, sizeof(clean));
 	before = json_string_value(json_object_get(all, key));
 	if (before && snprintf(values, sizeof(values), "%s %s", before, clean) < (int)sizeof(values))
 		json_object_set_new(all, key, json_string(values));
@@ -219,27 +205,21 @@ static void add_parameter(json_t *all, struct piece name, struct piece value)
 		json_object_set_new(all, key, json_string(clean));
 }
 
-/* Arguments after "--" belong to init. */
 void flatten_parameters(struct capture *c, const struct state_source *s, const char *key, const char *text,
 			size_t length)
 {
-	struct piece rest = {text, length}, word;
+	char *line = or_abort(strndup(text, length));
+	const char *rest = line, *name;
 	json_t *all = json_object(), *value;
-	const char *name;
+	struct boot_argument_text a;
 
 	(void)s;
-	while (all && (word = next_parameter(&rest)).n) {
-		struct piece head = piece_cut(&word, '=');
-
-		if (piece_is(head, "--"))
-			word = piece_trim(rest);
-		add_parameter(all, head, word);
-		if (piece_is(head, "--"))
-			break;
-	}
+	while (boot_arguments_next(&rest, &a))
+		add_parameter(all, &a);
 	json_object_foreach (all, name, value)
 		capture_text(c, key, name, json_string_value(value), json_string_length(value));
 	json_decref(all);
+	free(line);
 }
 
 /* "Max locked memory 8388608 8388608 bytes": columns are found by position, because names contain blanks. */

@@ -384,6 +384,13 @@ enum state_class state_class_of(const char *key)
 	return s ? s->class : STATE_INFORMATIVE;
 }
 
+bool state_is_set(const char *key)
+{
+	const struct state_source *s = state_source_of(key);
+
+	return s && (s->flatten == flatten_cpulist || s->flatten == flatten_cpumask) && !strchr(s->key, '*');
+}
+
 const char *state_class_name(enum state_class class)
 {
 	static const char *const names[] = {"fatal", "warn", "informative", "volatile"};

@@ -17,6 +17,9 @@ const struct state_source *state_source_of(const char *key);
 /* Class of a key; keys of no row (a newer capture's) are informative. */
 enum state_class state_class_of(const char *key);
 
+/* Is its value a set of CPUs, of a file that may be missing where there are none? */
+bool state_is_set(const char *key);
+
 const char *state_class_name(enum state_class class);
 
 #endif

@@ -1,5 +1,6 @@
 #include "judge/analysis/summary.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,33 @@
 bool summary_is_disturbed(const struct summary_point *p)
 {
 	return number_is_known(p->cpu_share_of_others) && number_value(p->cpu_share_of_others) > 0.15;
+}
+
+static bool is_of_interrupt(const struct summary_lack *l)
+{
+	static const char irqs[] = "/proc/irq/";
+
+	return !strncmp(l->object, irqs, strlen(irqs));
+}
+
+char *summary_environment_lack(const struct summary_point *p)
+{
+	const struct summary_lack *first = NULL;
+	char more[48] = "";
+	size_t count = 0;
+
+	for (size_t i = 0; i < p->lack_count; i++) {
+		if (is_of_interrupt(&p->lacks[i]))
+			continue;
+		first = first ? first : &p->lacks[i];
+		count++;
+	}
+	if (count > 1)
+		snprintf(more, sizeof(more), " (and %zu more)", count - 1);
+	return first ? fs_path("the environment %s was not applied in whole on %s: %s%s%s%s%s%s", p->environment ?: "?",
+			       first->host, first->knob, *first->knob ? " " : "", first->object,
+			       *first->knob ? ": " : "", first->reason, more)
+		     : NULL;
 }
 
 const struct summary_point *summary_find_point(const struct summary *s, json_int_t id)

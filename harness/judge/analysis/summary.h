@@ -127,6 +127,11 @@ enum summary_outcome {
 	POINT_OTHER, /* unfinished, failed, …: `outcome_text` tells */
 };
 
+/* What could not be applied of a point's environment; "" is not known. */
+struct summary_lack {
+	char *host, *knob, *object, *reason;
+};
+
 struct summary_point {
 	json_int_t id;
 	json_t *params; /* its settings, names and values (param.h) */
@@ -141,7 +146,10 @@ struct summary_point {
 	    cpu_share_of_others;    /* what others took of its and its neighbours' CPUs, a share; none: not known */
 	struct summary_flow *flows; /* at least one */
 	size_t flow_count;
-	json_t *clock; /* with two hosts: point.json's "clock" without the comparisons; otherwise NULL */
+	json_t *clock;	   /* with two hosts: point.json's "clock" without the comparisons; otherwise NULL */
+	char *environment; /* the profile of which something was not applied; NULL: all of it was, or there was none */
+	struct summary_lack *lacks;
+	size_t lack_count;
 	struct summary_results results;
 	struct summary_rep *reps;
 	size_t rep_count;
@@ -168,6 +176,10 @@ void summary_free_interference(struct summary_interference *i); /* and itself */
 
 /* Did others take so much of its CPUs' time (more than 0.15) that its numbers should not be relied on? */
 bool summary_is_disturbed(const struct summary_point *p);
+
+/* The first thing in which its environment was not as its profile says, as a sentence (the caller frees); NULL: none. What
+ * the kernel does not let anybody move, such as the interrupts of a disk's queues, is none. */
+char *summary_environment_lack(const struct summary_point *p);
 
 /* The point with that id; NULL if there is none. */
 const struct summary_point *summary_find_point(const struct summary *s, json_int_t id);

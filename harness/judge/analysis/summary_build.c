@@ -387,6 +387,18 @@ static void set_taken(const struct work *w, struct summary_point *out)
 		out->cpu_share_of_others = number_real(sum / (double)known);
 }
 
+/* The first thing that its environment lacked is a warning. */
+static void set_environment(const struct work *w, struct summary_point *out)
+{
+	char *lack;
+
+	summary_decode_environment(out, json_object_get(w->outcome, "environment"));
+	lack = summary_environment_lack(out);
+	if (lack)
+		json_array_append_new(out->warnings, json_string(lack));
+	free(lack);
+}
+
 static void set_flows(struct work *w, struct summary_point *out)
 {
 	out->flow_count = w->layout->flow_count;
@@ -409,6 +421,7 @@ static void conclude_point(struct work *w, struct summary_point *out)
 	set_flows(w, out);
 	set_clock(w, out);
 	set_taken(w, out);
+	set_environment(w, out);
 }
 
 /* Everything but what the encoder adds (summary_json.h). 0, or a negative errno and `e`: then there is nothing to free. It

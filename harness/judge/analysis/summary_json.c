@@ -470,6 +470,30 @@ static const char *decode_outcome(void *point, const json_t *object, void *summa
 	return NULL;
 }
 
+static const struct codec lack_rows[] = {
+    CODEC(summary_lack, host, .flags = CODEC_NEVER_NULL),
+    CODEC(summary_lack, knob, .flags = CODEC_NEVER_NULL),
+    CODEC(summary_lack, object, .flags = CODEC_NEVER_NULL),
+    CODEC(summary_lack, reason, .flags = CODEC_NEVER_NULL),
+    {0},
+};
+
+static const struct codec environment_rows[] = {
+    CODEC_AS("profile", summary_point, environment),
+    CODEC_LISTED("lacks", summary_point, lacks, lack_count, lack_rows),
+    {0},
+};
+
+static bool is_lacking(const void *point)
+{
+	return ((const struct summary_point *)point)->lack_count > 0;
+}
+
+void summary_decode_environment(struct summary_point *p, const json_t *environment)
+{
+	codec_decode(environment_rows, p, environment, NULL);
+}
+
 #define TEXTS(tag, member) CODEC(tag, member, .flags = CODEC_ARRAY | CODEC_NEVER_NULL)
 
 static const struct codec point_rows[] = {
@@ -483,6 +507,7 @@ static const struct codec point_rows[] = {
     TEXTS(summary_point, warnings),
     CODEC_BY(NULL, encode_flows, decode_flows, .release = free_flows),
     CODEC(summary_point, clock, .flags = CODEC_OBJECT | CODEC_OPTIONAL),
+    CODEC_GROUPED("environment", environment_rows, .given = is_lacking),
     CODEC_MEMBER_BY("taken", summary_point, cpu_share_of_others, encode_known_number, decode_number),
     CODEC_MAPPED("metrics", summary_point, results.metrics, results.metric_count, metric_rows),
     CODEC_MEMBER_BY(NULL, summary_point, results, NULL, decode_blocks, .release = free_blocks,

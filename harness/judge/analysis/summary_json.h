@@ -15,6 +15,9 @@ struct summary *summary_decode(const json_t *document);
 /* What a word of point.json means. */
 enum summary_outcome summary_outcome_of(const char *text);
 
+/* point.json's "environment", which may be NULL, into a point that has none yet. */
+void summary_decode_environment(struct summary_point *p, const json_t *environment);
+
 /* New references. */
 json_t *summary_encode(const struct summary *s);
 json_t *summary_encode_point(const struct summary_point *p);

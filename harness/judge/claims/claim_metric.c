@@ -311,6 +311,7 @@ static struct number number_of(const struct summary_results *r, const struct cla
 static char *trouble_with(const struct summary_point *point, const struct claim_metric *metric, struct number number)
 {
 	const char *reason = json_string_value(json_array_get(point->reasons, 0));
+	char *lack = NULL;
 	struct claim_cycle cycle;
 
 	if (!point->valid)
@@ -318,6 +319,13 @@ static char *trouble_with(const struct summary_point *point, const struct claim_
 	if (summary_is_disturbed(point))
 		return fs_path("point %" JSON_INTEGER_FORMAT " was disturbed: others took %.0f %% of its CPUs' time",
 			       point->id, 100 * number_value(point->cpu_share_of_others));
+	lack = summary_environment_lack(point);
+	if (lack) {
+		char *why = fs_path("point %" JSON_INTEGER_FORMAT ": %s", point->id, lack);
+
+		free(lack);
+		return why;
+	}
 	if (number.kind == NUMBER_ABSENT)
 		return fs_path("point %" JSON_INTEGER_FORMAT " has no %s", point->id, metric->text);
 	if (number.kind == NUMBER_NONE && is_of_cycle(metric, &cycle))

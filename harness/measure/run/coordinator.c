@@ -286,6 +286,8 @@ static int run_session(struct point_run *c, struct err *e)
 	if (!rc)
 		rc = check_rounds(c, e);
 	if (!rc)
+		c->out->environment = environment_note(c->env, &c->session, c->out->environment);
+	if (!rc)
 		rc = session_open(&c->session, e);
 	if (!rc) {
 		note_hosts(c);
@@ -325,10 +327,11 @@ static int write_point(const struct point_run *c, const struct err *e, struct er
 	const enum outcome outcome = over ? c->out->outcome : OUTCOME_INTERRUPTED;
 	const char *why = !over ? "the run ended before its last round" : outcome == OUTCOME_COMPLETED ? "" : e->text;
 	char *path = fs_path("%s/point.json", s->dir);
-	json_t *j = json_pack("{s:i, s:I, s:s, s:s, s:O, s:O, s:o*, s:O*}", "schema", 1, "id", (json_int_t)s->point->id,
-			      "outcome", outcome_names[outcome], "why", why, "granted", s->granted, "placement",
-			      s->placement, "clock", clock_link_json(&c->link), "taken_looks",
-			      json_array_size(c->out->taken_looks) ? c->out->taken_looks : NULL);
+	json_t *j = json_pack("{s:i, s:I, s:s, s:s, s:O, s:O, s:o*, s:O*, s:O*}", "schema", 1, "id",
+			      (json_int_t)s->point->id, "outcome", outcome_names[outcome], "why", why, "granted",
+			      s->granted, "placement", s->placement, "clock", clock_link_json(&c->link), "taken_looks",
+			      json_array_size(c->out->taken_looks) ? c->out->taken_looks : NULL, "environment",
+			      c->out->environment);
 	int rc = json_write(path, j, write_error);
 
 	json_decref(j);
@@ -385,5 +388,6 @@ void point_outcome_free(struct point_outcome *o)
 {
 	json_decref(o->hosts);
 	json_decref(o->taken_looks);
-	o->hosts = o->taken_looks = NULL;
+	json_decref(o->environment);
+	o->hosts = o->taken_looks = o->environment = NULL;
 }

@@ -10,9 +10,12 @@
 #include "common/cpulist.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/json.h"
 #include "common/monotonic.h"
 #include "common/or_abort.h"
+#include "common/spawn.h"
 #include "common/sysroot.h"
+#include "measure/run/session.h"
 
 /* tuned takes seconds, and longer on an emulated machine. */
 #define ANSWER_MS 180000
@@ -250,6 +253,116 @@ int environment_confirm(struct environment *env, struct err *e)
 		return 0;
 	return err_set(e, -ESRCH, STATUS_FAILED, env->name, "keep the environment",
 		       "kbtune was ended while it was applied; the machine is being put back");
+}
+
+/* ------------------------------------------------------------------------------------------------ what it lacks -- */
+
+#define LOOK_MS	   60000
+#define LOOK_BYTES 65536
+#define WORDS_MAX  64
+
+static void add_lack(json_t *lacks, const char *host, const json_t *row)
+{
+	json_t *own = json_copy((json_t *)row);
+	const json_t *known;
+	size_t i;
+
+	json_object_set_new(own, "host", json_outside(host));
+	json_array_foreach (lacks, i, known)
+		if (json_equal(known, own)) {
+			json_decref(own);
+			return;
+		}
+	json_array_append_new(lacks, own);
+}
+
+static void add_lacks(json_t *lacks, const char *host, const json_t *impossible)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach (impossible, i, row)
+		add_lack(lacks, host, row);
+}
+
+/* Runs `LAUNCHER kbtune status --json`. What was printed before it may be a greeting. NULL: no answer. */
+static json_t *ask_elsewhere(const struct environment *env, const char *launcher)
+{
+	char *split = or_abort(strdup(launcher ? launcher : "")), *text = or_abort(calloc(1, LOOK_BYTES));
+	char *words[WORDS_MAX + 4];
+	struct err ignored = ERR_INIT;
+	int count = channel_split(split, words, WORDS_MAX, &ignored), status = -1;
+	json_t *answer = NULL;
+	char *from;
+
+	if (count > 0) {
+		words[count++] = env->kbtune;
+		words[count++] = "status";
+		words[count++] = "--json";
+		words[count] = NULL;
+		status = spawn_output(&(struct spawn){.words = (const char *const *)words, .own_group = true}, LOOK_MS,
+				      text, LOOK_BYTES);
+	}
+	from = status ? NULL : strchr(text, '{');
+	if (from)
+		answer = json_loads(from, JSON_DISABLE_EOF_CHECK, NULL);
+	free(text);
+	free(split);
+	return answer;
+}
+
+/* We apply a profile on this machine only: on another one somebody has. */
+static void look_elsewhere(const struct environment *env, const char *profile, const char *host, const char *launcher,
+			   json_t *lacks)
+{
+	json_t *said = ask_elsewhere(env, launcher), *row;
+	char why[160] = "";
+
+	if (!said)
+		snprintf(why, sizeof(why), "whether it is applied there is not known: kbtune status gave no answer");
+	else if (strcmp(json_text(said, "profile"), profile) || strcmp(json_text(said, "state"), "applied"))
+		snprintf(why, sizeof(why), "it is not applied there");
+	if (*why) {
+		row = json_pack("{s:s}", "reason", why);
+		add_lack(lacks, host, row);
+		json_decref(row);
+	} else {
+		add_lacks(lacks, host, json_object_get(said, "impossible"));
+	}
+	json_decref(said);
+}
+
+static bool is_met_before(const struct session *s, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(session_hosts_boot(&s->peer[k]), session_hosts_boot(&s->peer[i])))
+			return true;
+	return false;
+}
+
+json_t *environment_note(const struct environment *env, const struct session *s, json_t *before)
+{
+	const char *profile = wanted(s->point);
+	json_t *lacks;
+
+	if (!profile)
+		return before;
+	if (!before)
+		before = json_pack("{s:s, s:[]}", "profile", profile, "lacks");
+	lacks = json_object_get(before, "lacks");
+	for (size_t i = 0; i < s->count; i++) {
+		const struct peer *p = &s->peer[i];
+		const char *host = session_hosts_name(s, p);
+
+		if (is_met_before(s, i))
+			continue;
+		if (session_peer_is_local(s, p))
+			add_lacks(lacks, host,
+				  json_object_get(json_object_get(now_applied(env), "applied"), "impossible"));
+		else
+			look_elsewhere(env, profile, host, s->run->launcher[p->role], lacks);
+	}
+	return before;
 }
 
 /* ------------------------------------------------------------------------------------------------------- places -- */

@@ -14,7 +14,7 @@
 
 #include "measure/placement/placement.h"
 #include "measure/point/point.h"
-#include "measure/run/channel.h"
+#include "measure/run/context.h"
 
 struct environment {
 	char *kbtune;	 /* the program */
@@ -48,6 +48,14 @@ int environment_leave(struct environment *env, struct err *e);
 /* Is the environment still applied? 0, or -ESRCH and `e` if kbtune was ended in the meantime (and has undone
  * everything). */
 int environment_confirm(struct environment *env, struct err *e);
+
+/*
+ * The environment of a point whose endpoints have been started, for point.json: NULL if it has none; otherwise {"profile",
+ * "lacks": [{"host", "knob", "object", "reason"}]}. What this machine lacks of the profile is what kbtune says; another
+ * host is asked (`kbtune status`, by the endpoint's launcher), as we apply nothing there. A row without a knob: the profile
+ * is not applied on that host at all. `before`: that of an earlier round, or NULL; it is taken.
+ */
+json_t *environment_note(const struct environment *env, const struct session *s, json_t *before);
 
 /*
  * The endpoints' places under a point's environment, source and sink of each flow in turn: the shield (NULL: in none), and

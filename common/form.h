@@ -1,8 +1,8 @@
 /*
  * The formats of values in kernel files: how to read and write a value, and when two texts mean the same. Pure.
  */
-#ifndef KBLAT_TUNING_FORM_H
-#define KBLAT_TUNING_FORM_H
+#ifndef KBLAT_COMMON_FORM_H
+#define KBLAT_COMMON_FORM_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,8 +26,15 @@ int form_find(const char *name);
  */
 char *form_value(enum form f, const char *text, const char *about);
 
-/* Whether two values (as from form_value) are the same. */
+/*
+ * Whether two values (as from form_value) are the same, however they are spelled: sets of CPUs; in texts, word for word,
+ * also numbers ("0x10" and "16", "1G" and "1024M"), switches ("1", "Y", "on"), lists of ranges ("2,3" and "2-3") and
+ * masks with all their zeros. "(null)", of a set that the kernel has not allocated, is an empty text.
+ */
 bool form_same(enum form f, const char *a, const char *b);
+
+/* The form of a file that nothing else is known of, by its name and text. */
+enum form form_of_file(const char *path, const char *text);
 
 /* Does a file with this text offer the value? For FORM_CHOICE it must be one of the words; otherwise always true. */
 bool form_offers(enum form f, const char *text, const char *value);

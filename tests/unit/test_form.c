@@ -1,6 +1,6 @@
 /* Forms of kernel files: what they say, what to write, when two texts are the same. */
+#include "common/form.h"
 #include "tap.h"
-#include "tuning/machine/form.h"
 
 static const char *value(enum form f, const char *text, const char *about)
 {
@@ -40,6 +40,28 @@ static void test_same(void)
 	ok(form_same(FORM_TEXT, "0x10", "16") && form_same(FORM_TEXT, "+5", "5"), "numbers are numbers");
 	ok(!form_same(FORM_TEXT, "performance", "powersave") && !form_same(FORM_TEXT, "5", "5x"), "words are words");
 	ok(!form_same(FORM_TEXT, "n/a", "0"), "n/a is not 0");
+	ok(form_same(FORM_LIST, "(null)", "") && form_same(FORM_MASK, "", "(null)"),
+	   "a set that is not there is empty");
+	ok(form_same(FORM_TEXT, "2,3,0", "0,2-3") && form_same(FORM_TEXT, "1,2-5,70000", "70000,1-3,4-5"),
+	   "ranges in a text");
+	ok(!form_same(FORM_TEXT, "2,3", "2-4") && !form_same(FORM_TEXT, "3-2", "2-3"), "other ranges");
+	ok(form_same(FORM_TEXT, "00000000,0000000f", "f") && !form_same(FORM_TEXT, "10", "a"), "masks in a text");
+	ok(form_same(FORM_TEXT, "1", "Y") && form_same(FORM_TEXT, "on", "1") && !form_same(FORM_TEXT, "N", "1"),
+	   "switches");
+	ok(form_same(FORM_TEXT, "1G", "1024M") && form_same(FORM_TEXT, "8m", "8388608"), "sizes");
+	ok(!form_same(FORM_TEXT, "99999999999999999999", "88888888888888888888"), "numbers that no integer can hold");
+	ok(!form_same(FORM_TEXT, "9000000000G", "9000000001G"), "sizes that no integer can hold");
+	ok(form_same(FORM_TEXT, "4096\t0x20000", "4096 131072") && !form_same(FORM_TEXT, "1 2", "1 2 3"),
+	   "word for word");
+}
+
+static void test_files(void)
+{
+	is_int(form_of_file("/proc/sys/kernel/watchdog_cpumask", "0-3\n"), FORM_LIST, "a list with a mask's name");
+	is_int(form_of_file("/sys/bus/workqueue/devices/writeback/cpumask", "f\n"), FORM_MASK, "a mask");
+	is_int(form_of_file("/sys/kernel/mm/transparent_hugepage/enabled", "[always] never\n"), FORM_CHOICE,
+	       "a choice");
+	is_int(form_of_file("/proc/sys/vm/swappiness", "60\n"), FORM_TEXT, "anything else");
 }
 
 static void test_offers(void)
@@ -64,6 +86,7 @@ int main(void)
 {
 	test_values();
 	test_same();
+	test_files();
 	test_offers();
 	test_written();
 	for (int f = 0; f < FORM_COUNT; f++)
