@@ -10,7 +10,8 @@ import sys
 import textwrap
 
 UNITS = {"p50": (1e-3, "us"), "p99": (1e-3, "us"), "mean": (1e-3, "us"), "time": (1e-9, "s"), "memory": (1.0, "MiB"),
-         "wall": (1e-9, "s"), "missed": (100.0, "%"), "GiB": (1e-9, "s"), "rate": (1e-6, "MB/s")}
+         "wall": (1e-9, "s"), "missed": (100.0, "%"), "GiB": (1e-9, "s"), "rate": (1e-6, "MB/s"),
+         **{step: (1e-9, "s") for step in ("plan", "apply", "verify", "restore")}}
 MORE_IS_BETTER = {"rate"}
 
 
