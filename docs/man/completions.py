@@ -13,7 +13,7 @@ KINDS = {
     "DIR": "directory", "CAMPAIGN": "directory", "A": "directory", "B": "directory",
     "RUN": "run", "BASE": "run", "NEW": "run",
     "SPEC": "experiment", "STUDY": "experiment", "CONFIG": "file", "FILE": "file",
-    "PROFILE": "profile", "KEY=VALUE": "setting", "KEY": "key", "DEV": "device", "Q": "quantity",
+    "PROFILE": "profile", "KNOB": "knob", "KEY=VALUE": "setting", "KEY": "key", "DEV": "device", "Q": "quantity",
     "COMMAND": "command", "CMD": "command",
 }
 

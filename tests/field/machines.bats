@@ -395,3 +395,62 @@ capture() {
 	[ "$status" -eq 0 ]
 	as_before
 }
+
+@test "a knob is left out by name: planned without it, applied, recorded, and put back" {
+	machine small-v2
+	kb plan isolated --without irqs --without=kernel_arguments
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "left out (--without): irqs, kernel_arguments"
+	[[ $output != */proc/irq* && $output != *isolcpus* ]]
+	kb plan isolated --without shields --json
+	echo "$output" >p.json
+	assert_eq "$(json p.json 'd["without"], [s["cpus"] for s in d["shields"]], "shields" in [s["knob"] for s in d["steps"]], "shields" in [s["knob"] for s in d["settings"]]')" \
+		"(['shields'], ['3'], False, False)"
+	kb apply isolated --without irqs --without shields
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "left out (--without): irqs"
+	assert_eq "$(value /proc/irq/9/smp_affinity_list)" 0-3
+	assert_eq "$(json m/run/kbtune/journal.json 'sorted(d["about"]["without"])')" "['irqs', 'shields']"
+	kb restore
+	as_before
+	run "$KBTUNE" run isolated --without irqs --sysroot m -- cat "$T/m/proc/irq/9/smp_affinity_list"
+	assert_eq "$output" 0-3
+	for command in plan apply run hold; do
+		run "$KBTUNE" "$command" isolated --without irq --sysroot m -- true
+		[ "$status" -eq 2 ]
+	done
+	kb apply isolated --without irq
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "--without: profile isolated has no setting 'irq', did you mean 'irqs'?"
+	as_before
+}
+
+@test "what a right is lacking for is in the plan, with the capability and how to leave it out" {
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	machine small-v2
+	chmod -R a+rX "$T"
+	need_others "$KBTUNE"
+	chown -R 65534:65534 m/proc/sys m/proc/irq m/run m
+	chmod u+w m/proc/irq/*/effective_affinity_list
+	run setpriv --reuid=65534 --regid=65534 --clear-groups "$KBTUNE" plan isolated --sysroot "$T/m" --without aspm --without workqueues --without thp
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output =~ "--without shields "\ +"/sys/fs/cgroup"[^:]*": permission denied, it takes CAP_" ]]
+	[[ $output != *"--without irqs"* ]]
+	run setpriv --reuid=65534 --regid=65534 --clear-groups "$KBTUNE" apply isolated --sysroot "$T/m" --without aspm --without workqueues --without thp
+	echo "$output"
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "; or leave these out: --without shields"
+	run setpriv --reuid=65534 --regid=65534 --clear-groups "$KBTUNE" apply isolated --sysroot "$T/m" --without aspm --without workqueues --without thp --without shields
+	echo "$output"
+	[ "$status" -eq 0 ]
+	run setpriv --reuid=65534 --regid=65534 --clear-groups "$KBTUNE" restore --sysroot "$T/m"
+	[ "$status" -eq 0 ]
+	# One capability, of a process that is root.
+	printf 'kbtune: 1\nshields: [{name: rt, place: {node: 0, take: 1, cores: no}, partition: member}]\ntasks: away\n' >one.yaml
+	run setpriv --inh-caps=-sys_nice --bounding-set=-sys_nice "$KBTUNE" plan ./one.yaml
+	echo "$output"
+	[ "$(nproc)" -gt 1 ] || return 0
+	assert_contains "$output" "--without tasks            threads: operation not permitted, it takes CAP_SYS_NICE"
+}

@@ -88,6 +88,8 @@ static void print_changes(const struct journal *j, size_t from, const struct pla
 		printf("applied %s in %s: %zu changes, %zu not possible here; 'kbtune restore' restores everything\n",
 		       p->profile, output_times(all_s, tuned_s, times, sizeof(times)), count_step_changes(j, from),
 		       p->missing_count);
+		for (size_t i = 0; i < json_array_size(p->without); i++)
+			printf("  left out (--without): %s\n", json_string_value(json_array_get(p->without, i)));
 		for (size_t i = from; i < j->count; i++)
 			if (j->steps[i].note)
 				printf("  %s: %s\n", j->steps[i].path, j->steps[i].note);
@@ -181,7 +183,7 @@ enum status apply_profile(struct machine *m, const char *name, const struct appl
 	struct journal j;
 	int lock;
 
-	if (profile_load(name, knobs_keys(), &profile, e)) {
+	if (knobs_load(name, &o->without, &profile, e)) {
 		profile_print_faults(&profile, stderr);
 	} else if (probe_first(m, &profile, o, e) || change_begin(m, profile.name, &j, &lock, e)) {
 		status = err_status(e);
@@ -222,7 +224,7 @@ enum status apply_check(struct machine *m, const char *name, const struct apply_
 	enum status status = STATUS_USAGE;
 	struct plan plan = {0};
 	struct profile profile;
-	int rc = profile_load(name, knobs_keys(), &profile, e);
+	int rc = knobs_load(name, &o->without, &profile, e);
 
 	if (!rc)
 		rc = knobs_plan(m, &profile, &plan, e);

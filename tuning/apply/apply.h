@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "common/cli.h"
 #include "common/err.h"
 #include "tuning/apply/output.h"
 
@@ -13,10 +14,11 @@ struct machine;
 struct plan;
 
 struct apply_options {
-	bool replace;	   /* restore what is applied first */
-	bool strict;	   /* refuse what is not possible here, or cannot be undone */
-	const char *in;	   /* a shield that the profile must have; NULL: none */
-	const char *owner; /* the owner, so that only what it applied is undone when it ends; NULL: none */
+	bool replace;		 /* restore what is applied first */
+	bool strict;		 /* refuse what is not possible here, or cannot be undone */
+	struct cli_list without; /* keys of settings that are left out */
+	const char *in;		 /* a shield that the profile must have; NULL: none */
+	const char *owner;	 /* the owner, so that only what it applied is undone when it ends; NULL: none */
 	enum output output;
 };
 

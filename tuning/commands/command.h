@@ -28,6 +28,10 @@ struct machine;
 		"strict", CLI_FLAG, (target), NULL, "refuse what is not possible on this machine or cannot be undone", \
 		    0, 0                                                                                               \
 	}
+#define COMMAND_WITHOUT(target)                                                                                        \
+	{                                                                                                              \
+		"without", CLI_LIST, (target), "KNOB", "leave this setting of the profile out; may be repeated", 0, 0  \
+	}
 #define COMMAND_FLAGS_END                                                                                              \
 	{                                                                                                              \
 		NULL, CLI_FLAG, NULL, NULL, NULL, 0, 0                                                                 \

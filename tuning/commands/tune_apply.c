@@ -7,7 +7,7 @@
 
 const struct cli_command tune_apply_cli = {
     .name = "apply",
-    .synopsis = "PROFILE [--replace] [--strict] [--dry-run] [--sysroot DIR] [--json]",
+    .synopsis = "PROFILE [--replace] [--strict] [--without KNOB]... [--dry-run] [--sysroot DIR] [--json]",
     .summary = "Make the changes of a profile, all or none. The old values are written to a journal first, every new "
 	       "value is read back, and if one step fails, all are undone.",
     .details = "The profile stays applied until 'kbtune restore' (in any process) or a reboot. A tuned profile "
@@ -33,13 +33,17 @@ static enum status apply_act(struct machine *m, const struct cli_list *args, voi
 enum status tune_apply(int argc, char **argv, struct err *e)
 {
 	struct request r = {0};
+	enum status status;
 	const struct cli_flag flags[] = {
 	    COMMAND_REPLACE(&r.options.replace),
 	    COMMAND_STRICT(&r.options.strict),
+	    COMMAND_WITHOUT(&r.options.without),
 	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "like 'kbtune plan', but refuse what apply would refuse", 0, 0},
 	    COMMAND_SYSROOT(&r.sysroot),
 	    COMMAND_JSON(&r.json),
 	    COMMAND_FLAGS_END};
 
-	return command_run(&(struct command){&tune_apply_cli, flags, &r.sysroot, apply_act, &r}, argc, argv, e);
+	status = command_run(&(struct command){&tune_apply_cli, flags, &r.sysroot, apply_act, &r}, argc, argv, e);
+	cli_list_free(&r.options.without);
+	return status;
 }

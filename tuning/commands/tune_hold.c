@@ -25,7 +25,7 @@
 
 const struct cli_command tune_hold_cli = {
     .name = "hold",
-    .synopsis = "PROFILE [--replace] [--strict] [--dry-run] [--sysroot DIR] [--json]",
+    .synopsis = "PROFILE [--replace] [--strict] [--without KNOB]... [--dry-run] [--sysroot DIR] [--json]",
     .summary = "Apply a profile until standard input is closed, then restore everything.",
     .details = "For use by programs: when the process at the other end of the pipe exits or is killed, everything is "
 	       "restored; likewise after a signal, and when kbtune itself is killed. With --json each line is a "
@@ -131,13 +131,17 @@ static enum status hold_act(struct machine *m, const struct cli_list *args, void
 enum status tune_hold(int argc, char **argv, struct err *e)
 {
 	struct request r = {0};
+	enum status status;
 	const struct cli_flag flags[] = {
 	    COMMAND_REPLACE(&r.options.replace),
 	    COMMAND_STRICT(&r.options.strict),
+	    COMMAND_WITHOUT(&r.options.without),
 	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "like 'kbtune plan', but refuse what apply would refuse", 0, 0},
 	    COMMAND_SYSROOT(&r.sysroot),
 	    {"json", CLI_FLAG, &r.json, NULL, "as JSON, one document per line", 0, 0},
 	    COMMAND_FLAGS_END};
 
-	return command_run(&(struct command){&tune_hold_cli, flags, &r.sysroot, hold_act, &r}, argc, argv, e);
+	status = command_run(&(struct command){&tune_hold_cli, flags, &r.sysroot, hold_act, &r}, argc, argv, e);
+	cli_list_free(&r.options.without);
+	return status;
 }

@@ -9,9 +9,10 @@
 
 const struct cli_command tune_plan_cli = {
     .name = "plan",
-    .synopsis = "PROFILE [--strict] [--sysroot DIR] [--json]",
+    .synopsis = "PROFILE [--strict] [--without KNOB]... [--sysroot DIR] [--json]",
     .summary = "Show every change that a profile would make on this machine, with the old and the new value; what is "
-	       "not possible here and why; what cannot be undone; and what needs a reboot. Changes nothing.",
+	       "not possible here and why; what cannot be undone; what needs a reboot; and what this process may not "
+	       "change. Changes nothing.",
     .details = "PROFILE is the name of a profile (see kbtune profiles) or, if it contains a slash, its path.",
     .min_args = 1,
     .max_args = 1,
@@ -20,6 +21,7 @@ const struct cli_command tune_plan_cli = {
 struct request {
 	const char *sysroot;
 	bool json, strict;
+	struct cli_list without;
 };
 
 static enum status print_profile(struct machine *m, const struct cli_list *args, void *request, struct err *e)
@@ -27,15 +29,23 @@ static enum status print_profile(struct machine *m, const struct cli_list *args,
 	const struct request *r = request;
 	struct profile profile;
 	struct plan p = {0};
-	int rc = profile_load(args->items[0], knobs_keys(), &profile, e);
+	json_t *refusals = NULL, *all;
+	int rc = knobs_load(args->items[0], &r->without, &profile, e);
 
 	if (!rc)
 		rc = knobs_plan(m, &profile, &p, e);
 	profile_print_faults(&profile, stderr);
-	if (!rc && r->json)
-		output_json(knob_settings_plan(&p, &profile), NULL, OUTPUT_JSON);
-	else if (!rc)
+	if (!rc)
+		refusals = plan_refusals(&p, m, NULL);
+	if (!rc && r->json) {
+		all = knob_settings_plan(&p, &profile);
+		json_object_set(all, "not_allowed", refusals);
+		output_json(all, NULL, OUTPUT_JSON);
+	} else if (!rc) {
 		plan_print(&p, stdout);
+		plan_print_refusals(refusals, stdout);
+	}
+	json_decref(refusals);
 	if (!rc && r->strict)
 		rc = plan_check_strict(&p, NULL, e);
 	plan_free(&p);
@@ -47,8 +57,11 @@ static enum status print_profile(struct machine *m, const struct cli_list *args,
 enum status tune_plan(int argc, char **argv, struct err *e)
 {
 	struct request r = {0};
-	const struct cli_flag flags[] = {COMMAND_STRICT(&r.strict), COMMAND_SYSROOT(&r.sysroot), COMMAND_JSON(&r.json),
-					 COMMAND_FLAGS_END};
+	enum status status;
+	const struct cli_flag flags[] = {COMMAND_STRICT(&r.strict), COMMAND_WITHOUT(&r.without),
+					 COMMAND_SYSROOT(&r.sysroot), COMMAND_JSON(&r.json), COMMAND_FLAGS_END};
 
-	return command_run(&(struct command){&tune_plan_cli, flags, &r.sysroot, print_profile, &r}, argc, argv, e);
+	status = command_run(&(struct command){&tune_plan_cli, flags, &r.sysroot, print_profile, &r}, argc, argv, e);
+	cli_list_free(&r.without);
+	return status;
 }

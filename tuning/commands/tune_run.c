@@ -13,7 +13,7 @@
 
 const struct cli_command tune_run_cli = {
     .name = "run",
-    .synopsis = "PROFILE [--in SHIELD] [--replace] [--strict] -- COMMAND [ARGUMENT]...",
+    .synopsis = "PROFILE [--in SHIELD] [--replace] [--strict] [--without KNOB]... -- COMMAND [ARGUMENT]...",
     .summary = "Apply a profile, run a command, and restore everything when the command ends, after a signal, and when "
 	       "kbtune is killed.",
     .details =
@@ -63,12 +63,16 @@ static enum status run_act(struct machine *m, const struct cli_list *args, void 
 enum status tune_run(int argc, char **argv, struct err *e)
 {
 	struct request r = {.options = {.output = OUTPUT_NOTHING}};
+	enum status status;
 	const struct cli_flag flags[] = {
 	    {"in", CLI_STRING, &r.options.in, "SHIELD", "run the command inside this shield", 0, 0},
 	    COMMAND_REPLACE(&r.options.replace),
 	    COMMAND_STRICT(&r.options.strict),
+	    COMMAND_WITHOUT(&r.options.without),
 	    COMMAND_SYSROOT(&r.sysroot),
 	    COMMAND_FLAGS_END};
 
-	return command_run(&(struct command){&tune_run_cli, flags, &r.sysroot, run_act, &r}, argc, argv, e);
+	status = command_run(&(struct command){&tune_run_cli, flags, &r.sysroot, run_act, &r}, argc, argv, e);
+	cli_list_free(&r.options.without);
+	return status;
 }

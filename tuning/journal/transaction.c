@@ -29,27 +29,32 @@ static void add_right(char *rights, size_t size, const char *right)
 
 int transaction_probe(struct machine *m, const struct plan *p, struct err *e)
 {
-	char rights[256] = "", why[256], first[512] = "";
-	size_t refused = 0;
-	int rc = 0;
+	char rights[256] = "", without[512] = "";
+	json_t *refusals, *one;
+	long long refused = 0;
+	int rc;
+	size_t i;
 
-	for (size_t i = 0; i < p->step_count; i++) {
-		const struct step *s = &p->steps[i];
-		int one = s->op->probe(m, s, why, sizeof(why));
+	refusals = plan_refusals(p, m, &rc);
+	json_array_foreach (refusals, i, one) {
+		size_t n = strlen(without);
 
-		if (!one)
-			continue;
-		if (!refused++)
-			snprintf(first, sizeof(first), "%s: %s", s->path, why);
-		if (one == -EACCES || one == -EPERM)
-			add_right(rights, sizeof(rights), s->op->right);
-		rc = rc ? rc : one;
+		refused += json_integer_value(json_object_get(one, "changes"));
+		if (*json_string_value(json_object_get(one, "right")))
+			add_right(rights, sizeof(rights), json_string_value(json_object_get(one, "right")));
+		snprintf(without + n, sizeof(without) - n, " --without %s",
+			 json_string_value(json_object_get(one, "knob")));
 	}
-	if (!refused)
-		return 0;
-	return err_set(e, rc, STATUS_IMPOSSIBLE, p->profile, "apply",
-		       "%zu of %zu changes are not allowed here, first %s%s%s", refused, p->step_count, first,
-		       *rights ? "; run it as root, or with " : "", rights);
+	if (rc) {
+		one = json_array_get(refusals, 0);
+		err_set(e, rc, STATUS_IMPOSSIBLE, p->profile, "apply",
+			"%lld of %zu changes are not allowed here, first %s: %s%s%s%s%s", refused, p->step_count,
+			json_string_value(json_object_get(one, "object")),
+			json_string_value(json_object_get(one, "reason")), *rights ? "; run it as root, or with " : "",
+			rights, p->from_profile ? "; or leave these out:" : "", p->from_profile ? without : "");
+	}
+	json_decref(refusals);
+	return rc;
 }
 
 double transaction_now_s(void)

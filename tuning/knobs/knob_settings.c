@@ -66,7 +66,7 @@ json_t *knob_settings_plan(const struct plan *plan, const struct profile *profil
 		const struct knob *k = find_knob(s->key);
 		const struct setting *with = k->of_cards ? cards : NULL;
 
-		if (s == cards)
+		if (s == cards || s->left_out)
 			continue;
 		if (k->each_name)
 			add_files(list, s, with);

@@ -218,7 +218,7 @@ static void plan_all(struct planner *p)
 	for (const struct knob *k = knobs; k->key && !p->e->status; k++) {
 		const struct setting *s = profile_get(p->profile, k->key);
 
-		if (s)
+		if (s && !s->left_out)
 			k->plan(p, s, k);
 	}
 }
@@ -229,8 +229,15 @@ static void consider_smt(struct planner *p)
 	char now[32] = "";
 
 	sysroot_line(&p->m->root, "/sys/devices/system/cpu/smt/control", now, sizeof(now));
-	if (s && !setting_is_on(s, s->value, s->key) && !strcmp(now, "on"))
+	if (s && !s->left_out && !setting_is_on(s, s->value, s->key) && !strcmp(now, "on"))
 		topology_without_smt(&p->topo);
+}
+
+int knobs_load(const char *name, const struct cli_list *without, struct profile *profile, struct err *e)
+{
+	int rc = profile_load(name, knobs_keys(), profile, e);
+
+	return rc || !without ? rc : profile_leave_out(profile, without->items, without->count, e);
 }
 
 int knobs_plan(struct machine *m, struct profile *profile, struct plan *plan, struct err *e)
@@ -240,6 +247,10 @@ int knobs_plan(struct machine *m, struct profile *profile, struct plan *plan, st
 	int rc;
 
 	plan_init(plan, profile->name, profile->title);
+	plan->from_profile = true;
+	for (size_t i = 0; i < profile->setting_count; i++)
+		if (profile->settings[i].left_out)
+			json_array_append_new(plan->without, json_string(profile->settings[i].key));
 	rc = topology_read(m, &p.topo, e);
 	if (rc)
 		return rc;

@@ -4,12 +4,16 @@
 #ifndef KBLAT_TUNING_KNOBS_H
 #define KBLAT_TUNING_KNOBS_H
 
+#include "common/cli.h"
 #include "tuning/knobs/knob.h"
 
 extern const struct knob knobs[]; /* ends with a key of NULL */
 
 /* The keys of all knobs, NULL-terminated. A profile may contain these. */
 const char *const *knobs_keys(void);
+
+/* profile_load(), without the settings of these keys (NULL: with all). */
+int knobs_load(const char *name, const struct cli_list *without, struct profile *profile, struct err *e);
 
 /*
  * Make the plan of `profile` for the machine `m`. 0; -EINVAL if the profile has errors (profile_print_faults); another

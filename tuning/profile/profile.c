@@ -190,6 +190,31 @@ const struct setting *profile_get(const struct profile *p, const char *key)
 	return NULL;
 }
 
+static int fault_left_out(const struct profile *p, const char *name, struct err *e)
+{
+	const char **keys = or_abort(calloc(p->setting_count + 1, sizeof(*keys)));
+	char quoted[TEXT_QUOTE_MAX], hint[SUGGESTION_MAX];
+
+	for (size_t i = 0; i < p->setting_count; i++)
+		keys[i] = p->settings[i].key;
+	err_set(e, -EINVAL, STATUS_USAGE, "--without", NULL, "profile %s has no setting %s%s", p->name,
+		text_quote(name, quoted, sizeof(quoted)), suggestion(suggest(name, keys), hint, sizeof(hint)));
+	free(keys);
+	return -EINVAL;
+}
+
+int profile_leave_out(struct profile *p, const char *const *names, size_t count, struct err *e)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct setting *s = (struct setting *)profile_get(p, names[i]);
+
+		if (!s)
+			return fault_left_out(p, names[i], e);
+		s->left_out = true;
+	}
+	return 0;
+}
+
 static bool may_have(const char *key, const char *const *keys)
 {
 	for (; *keys; keys++)

@@ -28,6 +28,7 @@ struct setting {
 	const struct ynode *value;
 	unsigned line, column; /* of the key */
 	struct profile_file *file;
+	bool left_out; /* --without: it still says which CPUs are meant, and is not applied */
 };
 
 /* Report an error in a setting, at the node (NULL: at its key). */
@@ -66,6 +67,9 @@ void profile_free(struct profile *p);
 
 /* The setting of a key, or NULL. */
 const struct setting *profile_get(const struct profile *p, const char *key);
+
+/* Leave out the settings of these keys. 0, or -EINVAL and `e` (STATUS_USAGE): the profile has none of that key. */
+int profile_leave_out(struct profile *p, const char *const *names, size_t count, struct err *e);
 
 bool profile_has_faults(const struct profile *p);
 void profile_print_faults(const struct profile *p, FILE *out);

@@ -11,7 +11,7 @@
 
 void plan_init(struct plan *p, const char *profile, const char *title)
 {
-	*p = (struct plan){.profile = fs_path("%s", profile), .title = fs_path("%s", title)};
+	*p = (struct plan){.profile = fs_path("%s", profile), .title = fs_path("%s", title), .without = json_array()};
 }
 
 void plan_free(struct plan *p)
@@ -36,6 +36,7 @@ void plan_free(struct plan *p)
 	free(p->warnings);
 	free(p->profile);
 	free(p->title);
+	json_decref(p->without);
 	*p = (struct plan){0};
 }
 
@@ -119,6 +120,10 @@ static void print_head(const struct plan *p, FILE *out)
 		fprintf(out, "  shield %s: CPUs %s, memory of node %s, %s\n", p->shields[i].name,
 			cpus_text(&p->shields[i].cpus, cpus), cpus_text(&p->shields[i].memory, memory),
 			p->shields[i].partition);
+	for (size_t i = 0; i < json_array_size(p->without); i++)
+		fprintf(out, "%s%s%s",
+			i ? ", " : "  left out (--without): ", json_string_value(json_array_get(p->without, i)),
+			i + 1 < json_array_size(p->without) ? "" : "\n");
 	fprintf(out, "  housekeeping: CPUs %s of %s\n", cpus_text(&p->housekeeping, cpus),
 		cpus_text(&p->online, memory));
 }
@@ -311,6 +316,64 @@ static void print_rest(const struct plan *p, FILE *out)
 		fprintf(out, "  %s\n", p->warnings[i]);
 }
 
+static json_t *refusal_of(json_t *list, const char *knob)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach (list, i, one)
+		if (!strcmp(json_string_value(json_object_get(one, "knob")), knob))
+			return one;
+	return NULL;
+}
+
+json_t *plan_refusals(const struct plan *p, struct machine *m, int *rc)
+{
+	json_t *list = json_array(), *one;
+	int first = 0;
+
+	for (size_t i = 0; i < p->step_count; i++) {
+		const struct step *s = &p->steps[i];
+		char why[256] = "";
+		/* What is as required already is not written. */
+		int failed = step_is_change(s) ? s->op->probe(m, s, why, sizeof(why)) : 0;
+
+		if (!failed)
+			continue;
+		first = first ? first : failed;
+		one = refusal_of(list, s->knob);
+		if (one)
+			json_object_set_new(one, "changes",
+					    json_integer(json_integer_value(json_object_get(one, "changes")) + 1));
+		else
+			json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:i}", "knob", s->knob, "object",
+							      s->path, "reason", why, "right",
+							      failed == -EACCES || failed == -EPERM ? s->op->right : "",
+							      "changes", 1));
+	}
+	if (rc)
+		*rc = first;
+	return list;
+}
+
+void plan_print_refusals(const json_t *refusals, FILE *out)
+{
+	const json_t *one;
+	size_t i;
+
+	if (json_array_size(refusals))
+		fprintf(out,
+			"\nnot allowed to this process, so that apply will refuse all of it (--without leaves a knob "
+			"out):\n");
+	json_array_foreach (refusals, i, one) {
+		const char *right = json_string_value(json_object_get(one, "right"));
+
+		fprintf(out, "  --without %-16s %s: %s%s%s\n", json_string_value(json_object_get(one, "knob")),
+			json_string_value(json_object_get(one, "object")),
+			json_string_value(json_object_get(one, "reason")), *right ? ", it takes " : "", right);
+	}
+}
+
 void plan_print(const struct plan *p, FILE *out)
 {
 	print_head(p, out);
@@ -361,8 +424,8 @@ json_t *plan_to_json(const struct plan *p)
 		json_array_append_new(steps, step_to_show(&p->steps[i]));
 	for (size_t i = 0; i < p->warning_count; i++)
 		json_array_append_new(warnings, json_string(p->warnings[i]));
-	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "profile", p->profile,
-			 "online_cpus", cpus_text(&p->online, online), "housekeeping_cpus",
+	return json_pack("{s:i, s:s, s:O, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "profile", p->profile,
+			 "without", p->without, "online_cpus", cpus_text(&p->online, online), "housekeeping_cpus",
 			 cpus_text(&p->housekeeping, housekeeping), "shields", shields_json(p), "steps", steps,
 			 "impossible", missing_json(p), "irreversible", irreversible_json(p), "reboot", boot_json(p),
 			 "warnings", warnings);

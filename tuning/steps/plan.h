@@ -34,7 +34,8 @@ struct boot_argument {
 
 struct plan {
 	char *profile, *title;
-	bool strict; /* plan_check_strict(); and what turns out not to be possible fails the transaction */
+	bool from_profile; /* knobs of a profile, which --without leaves out */
+	bool strict;	   /* plan_check_strict(); and what turns out not to be possible fails the transaction */
 	struct shield shields[SHIELDS_MAX];
 	size_t shield_count;
 	struct cpulist online, housekeeping;
@@ -46,6 +47,7 @@ struct plan {
 	size_t boot_count;
 	char **warnings;
 	size_t warning_count;
+	json_t *without; /* keys of the profile's settings that are left out */
 };
 
 void plan_init(struct plan *p, const char *profile, const char *title);
@@ -62,6 +64,16 @@ void plan_warn(struct plan *p, const char *format, ...) __attribute__((format(pr
 /* --strict: -ENOTSUP and `e` (STATUS_IMPOSSIBLE) if something is not possible here or cannot be undone; each such thing
  * is printed to `list` (NULL: nowhere). */
 int plan_check_strict(const struct plan *p, FILE *list, struct err *e);
+
+/*
+ * What this process may not change: a new list of {"knob", "object", "reason", "right": the capability that it takes, "" if
+ * another reason, "changes": how many of the knob's}, one for each knob, in the order of the steps. `rc` (NULL: not wanted) gets
+ * the first negative errno, or 0.
+ */
+json_t *plan_refusals(const struct plan *p, struct machine *m, int *rc);
+
+/* Print it; `refusals` may be NULL. */
+void plan_print_refusals(const json_t *refusals, FILE *out);
 
 void plan_print(const struct plan *p, FILE *out);
 json_t *plan_to_json(const struct plan *p);
