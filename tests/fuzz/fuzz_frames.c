@@ -70,7 +70,7 @@ static struct card *make_card(size_t size, bool acknowledges)
 	t->fill = (struct xdp_ring){&c->fill[0], &c->fill[1], &c->flags, c->fill_entries, RING - 1, NULL, 0};
 	t->completion =
 	    (struct xdp_ring){&c->tx[0], &c->completion, &c->flags, c->completion_entries, RING - 1, NULL, 0};
-	t->out_length = t->in_length = (uint32_t)(XDP_HEADERS + size);
+	t->out_length = t->in_length = (uint32_t)(UDP_FRAME_HEADERS + size);
 	t->chunk = CHUNK;
 	t->acknowledges = acknowledges;
 	t->fd = t->port_fd = -1;
@@ -87,21 +87,21 @@ static char *add_frame(struct card *c, uint32_t length)
 	const uint64_t chunk = (uint64_t)c->rx[0] % RING * CHUNK;
 
 	c->rx_entries[c->rx[0]++ % RING] = (struct xdp_desc){.addr = chunk + HEADROOM, .len = length};
-	return c->umem + chunk + HEADROOM + XDP_HEADERS - sizeof(struct udphdr);
+	return c->umem + chunk + HEADROOM + UDP_FRAME_HEADERS - sizeof(struct udphdr);
 }
 
 static void add_frames(struct card *c, struct input *in, uint32_t count)
 {
 	for (uint32_t i = 0; in->size && i < count; i++) {
-		const uint32_t length = XDP_NUMBER + take_byte(in);
+		const uint32_t length = UDP_FRAME_NUMBER + take_byte(in);
 
-		take_bytes(in, add_frame(c, length), length - XDP_HEADERS + sizeof(struct udphdr));
+		take_bytes(in, add_frame(c, length), length - UDP_FRAME_HEADERS + sizeof(struct udphdr));
 	}
 }
 
 static void try_xdp(struct input *in)
 {
-	const size_t size = XDP_OVERHEAD + take_byte(in);
+	const size_t size = UDP_FRAME_OVERHEAD + take_byte(in);
 	struct card *c = make_card(size, take_byte(in) & 1);
 	uint32_t seq;
 	int rc = 0;
@@ -115,9 +115,9 @@ static void try_xdp(struct input *in)
 		if (rc > 0) {
 			fuzz_require(seq <= FRAMES_SEQ_MASK);
 			fuzz_require((const char *)xdp_transport.recv_buffer(&c->x.base) ==
-				     c->umem + frame->addr + XDP_HEADERS + XDP_OVERHEAD);
-			fuzz_require(frame->len >= XDP_HEADERS + size ||
-				     (c->x.acknowledges && frame->len >= XDP_HEADERS + XDP_OVERHEAD));
+				     c->umem + frame->addr + UDP_FRAME_HEADERS + UDP_FRAME_OVERHEAD);
+			fuzz_require(frame->len >= UDP_FRAME_HEADERS + size ||
+				     (c->x.acknowledges && frame->len >= UDP_FRAME_HEADERS + UDP_FRAME_OVERHEAD));
 			fuzz_require(!xdp_transport.release(&c->x.base));
 		}
 		fuzz_require(rc < 0 || c->x.taken == taken + 1);
@@ -134,8 +134,8 @@ static void try_xdp_meet(struct input *in)
 {
 	json_t *peer = json_pack("{s:s, s:i, s:s, s:s}", "address", "198.18.0.2", "port", 4711, "token",
 				 "00112233445566778899aabbccddeeff", "mac", "02:00:00:00:00:01");
-	struct card *c = make_card(XDP_OVERHEAD + take_byte(in), false);
-	struct udphdr udp = {.len = htons(sizeof(udp) + XDP_TOKEN + 1)};
+	struct card *c = make_card(UDP_FRAME_OVERHEAD + take_byte(in), false);
+	struct udphdr udp = {.len = htons(sizeof(udp) + UDP_FRAME_TOKEN + 1)};
 	struct err e = ERR_INIT;
 	int fd[2];
 
@@ -143,10 +143,10 @@ static void try_xdp_meet(struct input *in)
 	c->x.fd = fd[0];
 	c->x.own.addr.ss_family = AF_INET;
 	add_frames(c, in, RING - 1);
-	char *greeting = add_frame(c, XDP_NUMBER + 1);
+	char *greeting = add_frame(c, UDP_FRAME_NUMBER + 1);
 
 	memcpy(greeting, &udp, sizeof(udp));
-	greeting[sizeof(udp) + XDP_TOKEN] = 1;
+	greeting[sizeof(udp) + UDP_FRAME_TOKEN] = 1;
 	fuzz_require(!xdp_transport.connect(&c->x.base, peer, &e));
 	fuzz_require(c->x.taken == c->rx[0] && c->fill[0] == c->x.taken && c->x.done == c->x.head);
 	close(fd[0]);

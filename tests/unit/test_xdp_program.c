@@ -18,7 +18,7 @@
 #include "tap.h"
 
 #define PORT   4711
-#define LENGTH (XDP_NUMBER + 64)
+#define LENGTH (UDP_FRAME_NUMBER + 64)
 
 enum { AT_TYPE = 12, AT_VERSION = 14, AT_FRAGMENT = 20, AT_PROTOCOL = 23, AT_ADDRESS = 30, AT_PORT = 36 };
 
@@ -30,7 +30,7 @@ static void put16(unsigned char *at, uint16_t value)
 
 static void point(struct xdp *t, int64_t queue)
 {
-	struct sockaddr_in *own = (struct sockaddr_in *)&t->own.addr;
+	struct sockaddr_in *own = (struct sockaddr_in *)&t->own.at.addr;
 
 	memset(t, 0, sizeof(*t));
 	own->sin_family = AF_INET;
@@ -39,14 +39,14 @@ static void point(struct xdp *t, int64_t queue)
 	t->settings.queue = queue;
 	t->settings.mode = XDP_MODE_GENERIC;
 	t->card.index = 1;
-	for (int i = 0; i < (int)sizeof(t->token.bytes); i++)
-		t->token.bytes[i] = (unsigned char)(0x81 + i);
+	for (int i = 0; i < (int)sizeof(t->own.token.bytes); i++)
+		t->own.token.bytes[i] = (unsigned char)(0x81 + i);
 	xdp_program_init(&t->program);
 }
 
 static void message(const struct xdp *t, unsigned char frame[LENGTH])
 {
-	const struct sockaddr_in *own = (const struct sockaddr_in *)&t->own.addr;
+	const struct sockaddr_in *own = (const struct sockaddr_in *)&t->own.at.addr;
 
 	memset(frame, 0, LENGTH);
 	put16(frame + AT_TYPE, ETH_P_IP);
@@ -55,7 +55,7 @@ static void message(const struct xdp *t, unsigned char frame[LENGTH])
 	frame[AT_PROTOCOL] = IPPROTO_UDP;
 	memcpy(frame + AT_ADDRESS, &own->sin_addr, sizeof(own->sin_addr));
 	put16(frame + AT_PORT, PORT);
-	memcpy(frame + XDP_HEADERS, t->token.bytes, XDP_TOKEN);
+	memcpy(frame + UDP_FRAME_HEADERS, t->own.token.bytes, UDP_FRAME_TOKEN);
 }
 
 /* What becomes of a frame: XDP_REDIRECT, XDP_PASS; -1 if it cannot be tried. */
@@ -83,8 +83,8 @@ static void test_others(const struct xdp *t)
 		       {"tcp", AT_PROTOCOL - 1, {64, IPPROTO_TCP}},
 		       {"another address", AT_ADDRESS + 2, {0, 2}},
 		       {"another port", AT_PORT, {0x12, 0x68}},
-		       {"a token whose begin is wrong", XDP_HEADERS, {0x80, 0x82}},
-		       {"a token whose end is wrong", XDP_HEADERS + XDP_TOKEN - 2, {0x87, 0x89}}};
+		       {"a token whose begin is wrong", UDP_FRAME_HEADERS, {0x80, 0x82}},
+		       {"a token whose end is wrong", UDP_FRAME_HEADERS + UDP_FRAME_TOKEN - 2, {0x87, 0x89}}};
 	unsigned char frame[LENGTH];
 
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
@@ -93,10 +93,10 @@ static void test_others(const struct xdp *t)
 		is_int(fate(t, frame, LENGTH), XDP_PASS, "passes: %s", changes[i].what);
 	}
 	message(t, frame);
-	for (uint32_t length = ETH_HLEN; length < XDP_NUMBER; length += 7)
+	for (uint32_t length = ETH_HLEN; length < UDP_FRAME_NUMBER; length += 7)
 		is_int(fate(t, frame, length), XDP_PASS, "passes: a frame of %u bytes", length);
-	is_int(fate(t, frame, XDP_NUMBER - 1), XDP_PASS, "passes: all but the last byte of the token");
-	is_int(fate(t, frame, XDP_NUMBER), XDP_REDIRECT, "goes to the socket: nothing but the token");
+	is_int(fate(t, frame, UDP_FRAME_NUMBER - 1), XDP_PASS, "passes: all but the last byte of the token");
+	is_int(fate(t, frame, UDP_FRAME_NUMBER), XDP_REDIRECT, "goes to the socket: nothing but the token");
 }
 
 static void test_mine(void)
@@ -131,7 +131,7 @@ static void test_stray(void)
 	is_int(fate(&t, frame, LENGTH), XDP_PASS, "and one more");
 	is_int((long long)xdp_program_strays(&t.program).frames, 2, "both are counted");
 	is_int((long long)xdp_program_strays(&t.program).queue, 0, "with their queue");
-	frame[XDP_HEADERS] ^= 1;
+	frame[UDP_FRAME_HEADERS] ^= 1;
 	fate(&t, frame, LENGTH);
 	is_int((long long)xdp_program_strays(&t.program).frames, 2, "but not a stranger's");
 	xdp_program_close(&t.program);

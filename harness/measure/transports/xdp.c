@@ -1,9 +1,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/if_ether.h>
 #include <netinet/in.h>
-#include <netinet/ip.h>
-#include <netinet/udp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,17 +13,12 @@
 #include "common/or_abort.h"
 #include "measure/transports/xdp_types.h"
 
-#define GREETING       (XDP_NUMBER + 1) /* bytes of a frame that only carries the token and a flag: no message is so short */
-#define GREETING_MS    20
-#define LAST_GREETINGS 3
-#define SENT_MS	       1000 /* how long posted messages may take to be sent */
-#define LOOK_AGAIN_US  50   /* between looks for completions, of which the kernel gives no notice */
-#define BUDGET_MAX     65535
-#define QUEUE_MAX      4095
-#define RING_MIN       64
-#define RING_MAX       32768
-#define HOPS	       64
-#define ETHERNET_LEAST 60 /* shorter frames are padded on a wire */
+#define SENT_MS	      1000 /* how long posted messages may take to be sent */
+#define LOOK_AGAIN_US 50   /* between looks for completions, of which the kernel gives no notice */
+#define BUDGET_MAX    65535
+#define QUEUE_MAX     4095
+#define RING_MIN      64
+#define RING_MAX      32768
 
 static const char *const xdp_modes[] = {
     [XDP_MODE_AUTO] = "auto", [XDP_MODE_NATIVE] = "native", [XDP_MODE_GENERIC] = "generic", NULL};
@@ -84,13 +76,10 @@ static int xdp_check_addresses(const struct xdp_settings *s, char *why, size_t w
 static int xdp_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
 {
 	const struct xdp_settings *s = settings;
-	const int64_t least = XDP_OVERHEAD + (config->rewrites ? (int64_t)sizeof(int64_t) : 0);
 
-	if (config->size < least)
-		snprintf(why, why_size,
-			 "size %lld and transport xdp: %lld bytes of a message hold its token and number%s",
-			 (long long)config->size, (long long)least, config->rewrites ? " and the stamp of t_send" : "");
-	else if (config->size > XDP_SIZE_MAX)
+	if (udp_frame_check(config, why, why_size))
+		return -EINVAL;
+	if (config->size > XDP_SIZE_MAX)
 		snprintf(why, why_size, "size %lld and transport xdp: a frame holds at most %d bytes",
 			 (long long)config->size, XDP_SIZE_MAX);
 	else if (config->depth > RING_MAX)
@@ -107,7 +96,7 @@ static void xdp_traits(const void *settings, struct transport_traits *out)
 {
 	(void)settings;
 	out->is_reliable = false;
-	out->overhead = XDP_OVERHEAD;
+	out->overhead = UDP_FRAME_OVERHEAD;
 }
 
 /* --- open and close --- */
@@ -115,22 +104,22 @@ static void xdp_traits(const void *settings, struct transport_traits *out)
 /* A socket of the kernel's keeps the port, so that nobody else gets it; with the wrong token, frames still go there. */
 static int xdp_keep_port(struct xdp *t, const char *address, struct err *e)
 {
-	if (!sockets_parse(address, (uint16_t)t->settings.port, &t->own))
+	if (!sockets_parse(address, (uint16_t)t->settings.port, &t->own.at))
 		return err_set(e, -EINVAL, STATUS_USAGE, "xdp", NULL, "an address is invalid");
-	snprintf(t->object, sizeof(t->object), "xdp %s", t->own.text);
+	snprintf(t->object, sizeof(t->object), "xdp %s", t->own.at.text);
 	t->port_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (t->port_fd < 0)
 		return err_sys(e, -errno, t->object, "make a socket");
-	if (bind(t->port_fd, (const struct sockaddr *)&t->own.addr, t->own.size)) {
+	if (bind(t->port_fd, (const struct sockaddr *)&t->own.at.addr, t->own.at.size)) {
 		if (errno == EADDRNOTAVAIL)
 			return err_set(e, -errno, STATUS_IMPOSSIBLE, t->object, "use this address",
 				       "no interface here has it; see `ip address`");
 		return err_sys(e, -errno, t->object, "use this address");
 	}
-	t->own.size = sizeof(t->own.addr);
-	getsockname(t->port_fd, (struct sockaddr *)&t->own.addr, &t->own.size);
-	sockets_name(&t->own);
-	snprintf(t->object, sizeof(t->object), "xdp %s", t->own.text);
+	t->own.at.size = sizeof(t->own.at.addr);
+	getsockname(t->port_fd, (struct sockaddr *)&t->own.at.addr, &t->own.at.size);
+	sockets_name(&t->own.at);
+	snprintf(t->object, sizeof(t->object), "xdp %s", t->own.at.text);
 	return 0;
 }
 
@@ -145,22 +134,10 @@ static void xdp_close(struct transport *transport)
 	free(t);
 }
 
-static json_t *xdp_describe(const struct xdp *t)
-{
-	const struct sockaddr_in *own = (const struct sockaddr_in *)&t->own.addr;
-	char token[TOKEN_TEXT], address[INET_ADDRSTRLEN], mac[18];
-
-	inet_ntop(AF_INET, &own->sin_addr, address, sizeof(address));
-	snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", t->card.mac[0], t->card.mac[1], t->card.mac[2],
-		 t->card.mac[3], t->card.mac[4], t->card.mac[5]);
-	return json_pack("{s:s, s:i, s:s, s:s}", "address", address, "port", ntohs(own->sin_port), "token",
-			 token_text(&t->token, token), "mac", mac);
-}
-
 static int xdp_open_parts(struct xdp *t, const struct transport_config *config, struct err *e)
 {
-	int rc =
-	    feature_is_built("libbpf") ? token_draw(&t->token, e) : feature_missing("libbpf", "the transport xdp", e);
+	int rc = feature_is_built("libbpf") ? token_draw(&t->own.token, e)
+					    : feature_missing("libbpf", "the transport xdp", e);
 
 	if (!rc)
 		rc = xdp_keep_port(t, t->role == ROLE_SINK ? t->settings.sink_address : t->settings.source_address, e);
@@ -182,12 +159,12 @@ static int xdp_open(const struct transport_config *config, const void *settings,
 	struct xdp *t = or_abort(calloc(1, sizeof(*t)));
 	int rc;
 
-	t->base = (struct transport){.ops = &xdp_transport, .overhead = XDP_OVERHEAD};
+	t->base = (struct transport){.ops = &xdp_transport, .overhead = UDP_FRAME_OVERHEAD};
 	t->fd = t->port_fd = -1;
 	t->role = config->role;
 	t->settings = *(const struct xdp_settings *)settings;
 	t->frames = (struct frames){.size = (size_t)config->size, .stop = config->stop};
-	t->out_length = t->in_length = (uint32_t)(XDP_HEADERS + config->size);
+	t->out_length = t->in_length = (uint32_t)(UDP_FRAME_HEADERS + config->size);
 	t->acknowledges = config->acknowledges;
 	xdp_program_init(&t->program);
 	rc = xdp_open_parts(t, config, e);
@@ -195,7 +172,7 @@ static int xdp_open(const struct transport_config *config, const void *settings,
 		xdp_close(&t->base);
 		return rc;
 	}
-	*address = xdp_describe(t);
+	*address = udp_frame_describe(&t->own);
 	*out = &t->base;
 	return 0;
 }
@@ -227,8 +204,8 @@ static void put_headers(struct xdp *t, uint64_t chunk, const unsigned char *head
 {
 	char *frame = t->umem + chunk + XDP_ROOM;
 
-	memcpy(frame, headers, XDP_HEADERS);
-	memcpy(frame + XDP_HEADERS, t->peer_token.bytes, XDP_TOKEN);
+	memcpy(frame, headers, UDP_FRAME_HEADERS);
+	memcpy(frame + UDP_FRAME_HEADERS, t->peer.token.bytes, UDP_FRAME_TOKEN);
 }
 
 static void write_headers(struct xdp *t, uint64_t chunk, bool is_empty)
@@ -246,7 +223,7 @@ static void *xdp_send_buffer(struct transport *transport, uint32_t seq)
 	struct xdp *t = (struct xdp *)transport;
 
 	(void)seq;
-	return t->umem + next_chunk(t) + XDP_ROOM + XDP_NUMBER + FRAMES_NUMBER;
+	return t->umem + next_chunk(t) + XDP_ROOM + UDP_FRAME_NUMBER + FRAMES_NUMBER;
 }
 
 /* Enter a message in the ring; the kernel does not see it yet. */
@@ -255,7 +232,7 @@ static void xdp_enter(struct xdp *t, uint32_t seq, uint32_t length)
 	const uint32_t at = t->head & t->tx.mask;
 	const uint64_t frame = t->free[at] + XDP_ROOM;
 
-	t->frames.out = t->umem + frame + XDP_NUMBER;
+	t->frames.out = t->umem + frame + UDP_FRAME_NUMBER;
 	frames_put_number(&t->frames, seq);
 	((struct xdp_desc *)t->tx.entries)[at] = (struct xdp_desc){.addr = frame, .len = length};
 	t->seqs[at] = seq;
@@ -292,7 +269,7 @@ static int xdp_post_empty(struct transport *transport, uint32_t seq, bool signal
 
 	(void)signal;
 	write_headers(t, next_chunk(t), true);
-	xdp_enter(t, seq, XDP_NUMBER + FRAMES_NUMBER);
+	xdp_enter(t, seq, UDP_FRAME_NUMBER + FRAMES_NUMBER);
 	return publish(t);
 }
 
@@ -347,27 +324,18 @@ static int xdp_release(struct transport *transport)
 	return give_back((struct xdp *)transport);
 }
 
-static uint16_t udp_payload(const struct xdp *t)
-{
-	struct udphdr udp;
-
-	memcpy(&udp, t->frames.in - XDP_NUMBER + XDP_HEADERS - sizeof(udp), sizeof(udp));
-	return (uint16_t)(ntohs(udp.len) - sizeof(udp));
-}
-
 /* A frame that has not the length of a message. On a wire, short frames are padded. Greetings may arrive late. */
 static int take_other(struct xdp *t, uint32_t length, uint32_t *seq)
 {
-	const uint32_t payload = udp_payload(t);
-	const bool is_whole =
-	    length == XDP_HEADERS + payload || (length == ETHERNET_LEAST && length > XDP_HEADERS + payload);
+	const uint32_t payload = udp_frame_payload(t->frames.in);
+	const bool is_whole = udp_frame_is_whole(length, payload);
 
-	if (is_whole && (payload == t->frames.size || (t->acknowledges && payload == XDP_OVERHEAD))) {
+	if (is_whole && (payload == t->frames.size || (t->acknowledges && payload == UDP_FRAME_OVERHEAD))) {
 		if (frames_take_number(&t->frames, seq))
 			return 1;
 		return give_back(t);
 	}
-	if (is_whole && payload == GREETING - XDP_HEADERS)
+	if (is_whole && payload == UDP_FRAME_GREETING - UDP_FRAME_HEADERS)
 		return give_back(t);
 	return frames_note(&t->frames, -EMSGSIZE, "receive", "received a frame that is no message of this run");
 }
@@ -382,7 +350,7 @@ static int xdp_poll_recv(struct transport *transport, uint32_t *seq)
 			nudge(t);
 		return 0;
 	}
-	t->frames.in = t->umem + frame->addr + XDP_NUMBER;
+	t->frames.in = t->umem + frame->addr + UDP_FRAME_NUMBER;
 	if (frames_unlikely(frame->len != t->in_length))
 		return take_other(t, frame->len, seq);
 	return frames_take_number(&t->frames, seq) ? 1 : give_back(t);
@@ -408,58 +376,6 @@ static int xdp_wait_send(struct transport *transport)
 
 /* --- connect --- */
 
-static int xdp_read_peer(struct xdp *t, const json_t *peer, struct err *e)
-{
-	const char *address = json_text(peer, "address");
-	const char *mac = json_text(peer, "mac");
-	const json_int_t port = json_integer_value(json_object_get(peer, "port"));
-	unsigned char *m = t->peer_mac;
-	int end = 0;
-
-	if (port < 1 || port > 65535 || !sockets_parse(address, (uint16_t)port, &t->peer) ||
-	    t->peer.addr.ss_family != AF_INET ||
-	    !token_read(json_string_value(json_object_get(peer, "token")), &t->peer_token) ||
-	    sscanf(mac, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &m[0], &m[1], &m[2], &m[3], &m[4], &m[5], &end) != 6 ||
-	    end != 17 || mac[end])
-		return err_set(e, -EPROTO, STATUS_FAILED, "the peer's address", NULL,
-			       "has no valid address, port, token and MAC address");
-	return 0;
-}
-
-static uint16_t checksum(const void *data, size_t size)
-{
-	const unsigned char *bytes = data;
-	uint32_t sum = 0;
-
-	for (size_t i = 0; i < size; i += 2)
-		sum += (uint32_t)bytes[i] << 8 | bytes[i + 1];
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return htons((uint16_t)~sum);
-}
-
-/* The headers of a frame of `length` bytes. Over IPv4, a UDP checksum of 0 means that there is none. */
-static void make_headers(const struct xdp *t, unsigned char headers[XDP_HEADERS], uint32_t length)
-{
-	const struct sockaddr_in *own = (const struct sockaddr_in *)&t->own.addr;
-	const struct sockaddr_in *peer = (const struct sockaddr_in *)&t->peer.addr;
-	struct ethhdr ethernet = {.h_proto = htons(ETH_P_IP)};
-	struct iphdr ip = {.version = 4, .ihl = 5, .ttl = HOPS, .protocol = IPPROTO_UDP};
-	struct udphdr udp = {.source = own->sin_port, .dest = peer->sin_port};
-
-	memcpy(ethernet.h_dest, t->peer_mac, sizeof(t->peer_mac));
-	memcpy(ethernet.h_source, t->card.mac, sizeof(t->card.mac));
-	ip.tot_len = htons((uint16_t)(length - sizeof(ethernet)));
-	ip.frag_off = htons(IP_DF);
-	ip.saddr = own->sin_addr.s_addr;
-	ip.daddr = peer->sin_addr.s_addr;
-	ip.check = checksum(&ip, sizeof(ip));
-	udp.len = htons((uint16_t)(length - sizeof(ethernet) - sizeof(ip)));
-	memcpy(headers, &ethernet, sizeof(ethernet));
-	memcpy(headers + sizeof(ethernet), &ip, sizeof(ip));
-	memcpy(headers + sizeof(ethernet) + sizeof(ip), &udp, sizeof(udp));
-}
-
 /* Wait until all that was posted is complete, so that all chunks are ours. */
 static int xdp_await_sent(struct xdp *t)
 {
@@ -482,11 +398,11 @@ static int xdp_await_sent(struct xdp *t)
 /* One that is lost is sent again. */
 static int xdp_greet(struct xdp *t, bool has_heard)
 {
-	unsigned char headers[XDP_HEADERS];
+	unsigned char headers[UDP_FRAME_HEADERS];
 
-	make_headers(t, headers, GREETING);
+	udp_frame_headers(headers, &t->own, &t->peer, UDP_FRAME_GREETING);
 	put_headers(t, next_chunk(t), headers);
-	xdp_enter(t, 0, GREETING);
+	xdp_enter(t, 0, UDP_FRAME_GREETING);
 	/* Where a message has its number. */
 	t->frames.out[0] = (char)has_heard;
 
@@ -502,8 +418,8 @@ static bool hear_greetings(struct xdp *t, bool *is_heard)
 
 	while (atomic_load_explicit(t->rx.producer, memory_order_acquire) != t->taken) {
 		t->frames.in =
-		    t->umem + ((const struct xdp_desc *)t->rx.entries)[t->taken & t->rx.mask].addr + XDP_NUMBER;
-		if (udp_payload(t) == GREETING - XDP_HEADERS) {
+		    t->umem + ((const struct xdp_desc *)t->rx.entries)[t->taken & t->rx.mask].addr + UDP_FRAME_NUMBER;
+		if (udp_frame_payload(t->frames.in) == UDP_FRAME_GREETING - UDP_FRAME_HEADERS) {
 			has_heard = true;
 			*is_heard |= t->frames.in[0] == 1;
 		}
@@ -517,44 +433,47 @@ static int no_answer(const struct xdp *t, struct err *e)
 	const struct xdp_strays strays = xdp_program_strays(&t->program);
 	char operation[128];
 
-	snprintf(operation, sizeof(operation), "meet the other side at %s", t->peer.text);
+	snprintf(operation, sizeof(operation), "meet the other side at %s", t->peer.at.text);
 	if (strays.frames)
 		return err_set(
 		    e, -ETIMEDOUT, STATUS_FAILED, t->object, operation,
 		    "its frames come to queue %llu of %s, not to %lld; `ethtool -N %s flow-type udp4 dst-port %u "
 		    "action %lld` directs them there, or choose that queue",
 		    (unsigned long long)strays.queue, t->card.interface.name, (long long)t->settings.queue,
-		    t->card.interface.name, ntohs(((const struct sockaddr_in *)&t->own.addr)->sin_port),
+		    t->card.interface.name, ntohs(((const struct sockaddr_in *)&t->own.at.addr)->sin_port),
 		    (long long)t->settings.queue);
 	return err_set(e, -ETIMEDOUT, STATUS_FAILED, t->object, operation,
 		       "none of its frames has arrived; both interfaces must be on one Ethernet segment");
 }
 
+static int greet(void *transport, bool has_heard)
+{
+	return xdp_greet(transport, has_heard);
+}
+
+static bool hear(void *transport, bool *is_heard)
+{
+	struct xdp *t = transport;
+
+	if (t->nudges)
+		nudge(t);
+	return hear_greetings(t, is_heard);
+}
+
+static bool is_misled(void *transport)
+{
+	const struct xdp *t = transport;
+
+	return xdp_program_strays(&t->program).frames;
+}
+
 static int xdp_meet(struct xdp *t, struct err *e)
 {
-	const int64_t deadline_ms = monotonic_ms() + TOKEN_PATIENCE_MS;
-	bool has_heard = false, is_heard = false;
-	int rc = 0;
+	const int rc = udp_frame_meet(
+	    &(struct udp_frame_meeting){.transport = t, .greet = greet, .hear = hear, .is_misled = is_misled});
 
-	while (!rc && !(has_heard && is_heard)) {
-		const int64_t now_ms = monotonic_ms(), next_ms = now_ms + GREETING_MS;
-		/* Sooner than the other side, who does not know why. */
-		const bool is_misled = !has_heard && now_ms > deadline_ms - TOKEN_PATIENCE_MS / 2 &&
-				       xdp_program_strays(&t->program).frames;
-
-		if (is_misled || now_ms > deadline_ms)
-			return no_answer(t, e);
-		rc = xdp_greet(t, has_heard);
-		while (!rc && !(has_heard && is_heard) && monotonic_ms() < next_ms) {
-			if (t->nudges)
-				nudge(t);
-			has_heard |= hear_greetings(t, &is_heard);
-			poll(NULL, 0, 1);
-		}
-	}
-	/* The other side may not know yet that it was received, and would not learn it later. */
-	for (int i = 0; !rc && i < LAST_GREETINGS; i++)
-		rc = xdp_greet(t, true);
+	if (rc == -ENOMSG)
+		return no_answer(t, e);
 	if (rc == -ETIMEDOUT)
 		return err_set(e, rc, STATUS_FAILED, t->object, "send", "the interface has sent nothing for 1 s");
 	return rc ? frames_failure(&t->frames, t->object, e) : 0;
@@ -564,16 +483,16 @@ static int xdp_connect(struct transport *transport, const json_t *peer, struct e
 {
 	struct xdp *t = (struct xdp *)transport;
 	char object[sizeof(t->object)];
-	int rc = xdp_read_peer(t, peer, e);
+	int rc = udp_frame_read(&t->peer, peer, e);
 
 	if (!rc)
 		rc = xdp_meet(t, e);
 	if (rc)
 		return rc;
-	snprintf(object, sizeof(object), "%.96s to %s", t->object, t->peer.text);
+	snprintf(object, sizeof(object), "%.96s to %s", t->object, t->peer.at.text);
 	memcpy(t->object, object, sizeof(t->object));
-	make_headers(t, t->headers, t->out_length);
-	make_headers(t, t->empty_headers, XDP_NUMBER + FRAMES_NUMBER);
+	udp_frame_headers(t->headers, &t->own, &t->peer, t->out_length);
+	udp_frame_headers(t->empty_headers, &t->own, &t->peer, UDP_FRAME_NUMBER + FRAMES_NUMBER);
 	for (uint32_t i = 0; i <= t->tx.mask; i++)
 		write_headers(t, t->free[i], false);
 	return 0;
@@ -601,8 +520,8 @@ static json_t *xdp_granted(const struct transport *transport)
 {
 	const struct xdp *t = (const struct xdp *)transport;
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:b, s:i, s:i, s:i, s:I}", "local", t->own.text, "peer",
-			 t->peer.text, "interface", t->card.interface.name, "driver", t->card.driver, "queue",
+	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:b, s:i, s:i, s:i, s:I}", "local", t->own.at.text, "peer",
+			 t->peer.at.text, "interface", t->card.interface.name, "driver", t->card.driver, "queue",
 			 (int)t->settings.queue, "mode", xdp_modes[t->program.mode], "zerocopy", t->is_zerocopy,
 			 "mtu_bytes", t->card.mtu, "receive_ring", (int)t->rx.mask + 1, "chunk_bytes", (int)t->chunk,
 			 "busy_poll_ns", (json_int_t)t->settings.busy_poll);

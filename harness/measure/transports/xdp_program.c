@@ -26,12 +26,12 @@ static int map_of(const struct xdp_program *p, const char *name)
 
 static int load_program(struct xdp *t, struct err *e)
 {
-	const struct sockaddr_in *own = (const struct sockaddr_in *)&t->own.addr;
+	const struct sockaddr_in *own = (const struct sockaddr_in *)&t->own.at.addr;
 	struct xdp_wanted wanted = {
 	    .address = own->sin_addr.s_addr, .port = own->sin_port, .queue = (uint32_t)t->settings.queue};
 	int rc;
 
-	memcpy(&wanted.token, t->token.bytes, sizeof(wanted.token));
+	memcpy(&wanted.token, t->own.token.bytes, sizeof(wanted.token));
 	t->program.code = bpf_code_open(frames_code, sizeof(frames_code), &wanted, sizeof(wanted));
 	rc = t->program.code
 		 ? bpf_map__set_max_entries(bpf_object__find_map_by_name(t->program.code, "sockets"), wanted.queue + 1)

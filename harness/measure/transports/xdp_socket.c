@@ -48,7 +48,7 @@ int xdp_refused(const struct xdp *t, int rc, const char *operation, const char *
 
 /* --- the interface --- */
 
-static int card_ask(int fd, const char *name, struct xdp_card *card)
+static int card_ask(int fd, const char *name, struct xdp_card *card, unsigned char mac[6])
 {
 	struct ethtool_drvinfo driver = {.cmd = ETHTOOL_GDRVINFO};
 	struct ifreq request = {0};
@@ -56,7 +56,7 @@ static int card_ask(int fd, const char *name, struct xdp_card *card)
 	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
 	if (ioctl(fd, SIOCGIFHWADDR, &request))
 		return -errno;
-	memcpy(card->mac, request.ifr_hwaddr.sa_data, sizeof(card->mac));
+	memcpy(mac, request.ifr_hwaddr.sa_data, 6);
 	if (request.ifr_hwaddr.sa_family != ARPHRD_ETHER)
 		return -EPROTONOSUPPORT;
 	if (ioctl(fd, SIOCGIFMTU, &request))
@@ -78,13 +78,13 @@ int xdp_card_read(struct xdp *t, struct err *e)
 	const char *name = card->interface.name;
 	int rc;
 
-	interface_find((const struct sockaddr *)&t->own.addr, &card->interface);
+	interface_find((const struct sockaddr *)&t->own.at.addr, &card->interface);
 	if (card->interface.is_loopback || !*name)
 		return err_set(
 		    e, -ENODEV, STATUS_IMPOSSIBLE, t->object, NULL,
 		    "no network card here has this address; see `ip address`, or use experiments/launch/netns");
 	card->index = if_nametoindex(name);
-	rc = card->index ? card_ask(t->port_fd, name, card) : -errno;
+	rc = card->index ? card_ask(t->port_fd, name, card, t->own.mac) : -errno;
 	if (rc == -ENETDOWN)
 		return err_set(e, rc, STATUS_IMPOSSIBLE, t->object, NULL,
 			       "the interface %s is down; see `ip link show %s`", name, name);

@@ -4,9 +4,8 @@
  * on the interface goes on as before. Both sides must be on one Ethernet segment. Losses are counted, by reason where
  * the kernel gives one.
  *
- * A frame: Ethernet, IPv4 and UDP headers, the first 8 bytes of the receiver's token, the message's number (frames.h),
- * and the payload, which begins on a cache line on both sides. `size` is that of UDP's payload, so that sizes are
- * comparable with those of udp. Needs CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF.
+ * Frames are those of udp_frame.h; the payload begins on a cache line on both sides. Needs CAP_NET_RAW, CAP_NET_ADMIN
+ * and CAP_BPF.
  */
 #ifndef KBLAT_TRANSPORTS_XDP_TYPES_H
 #define KBLAT_TRANSPORTS_XDP_TYPES_H
@@ -16,19 +15,13 @@
 
 #include "common/opt.h"
 #include "measure/transports/bpf_code.h"
-#include "measure/transports/frames.h"
 #include "measure/transports/interface.h"
-#include "measure/transports/sockets.h"
-#include "measure/transports/token.h"
+#include "measure/transports/udp_frame.h"
 
-#define XDP_TOKEN     8				/* bytes of the token in each frame */
-#define XDP_HEADERS   42			/* Ethernet, IPv4 without options, UDP */
-#define XDP_NUMBER    (XDP_HEADERS + XDP_TOKEN) /* where the message's number begins */
-#define XDP_OVERHEAD  (XDP_TOKEN + FRAMES_NUMBER)
 #define XDP_ROOM      10  /* before a frame, so that its payload begins on a cache line */
 #define XDP_KERNEL    256 /* what the kernel keeps before a received frame: XDP_PACKET_HEADROOM */
 #define XDP_CHUNK_MAX 4096
-#define XDP_SIZE_MAX  (XDP_CHUNK_MAX - XDP_KERNEL - XDP_ROOM - XDP_HEADERS)
+#define XDP_SIZE_MAX  (XDP_CHUNK_MAX - XDP_KERNEL - XDP_ROOM - UDP_FRAME_HEADERS)
 
 enum xdp_mode { XDP_MODE_AUTO, XDP_MODE_NATIVE, XDP_MODE_GENERIC };
 enum xdp_zerocopy { XDP_ZEROCOPY_AUTO, XDP_ZEROCOPY_YES, XDP_ZEROCOPY_NO };
@@ -54,7 +47,6 @@ struct xdp_ring {
 struct xdp_card {
 	struct interface interface;
 	unsigned index;
-	unsigned char mac[6];
 	int mtu;
 	char driver[32];
 };
@@ -91,11 +83,9 @@ struct xdp {
 	struct memory memory;
 	struct xdp_card card;
 	struct xdp_program program;
-	struct socket_address own, peer;
-	unsigned char peer_mac[6];
-	struct token token, peer_token;
+	struct udp_frame_end own, peer;
 	int port_fd; /* a socket that keeps the port for this point */
-	unsigned char headers[XDP_HEADERS], empty_headers[XDP_HEADERS];
+	unsigned char headers[UDP_FRAME_HEADERS], empty_headers[UDP_FRAME_HEADERS];
 	bool is_zerocopy;
 	char object[192];
 };
