@@ -104,7 +104,7 @@ symbols() {
 		fi
 	done < <(/usr/bin/python3 -IS -c 'import json
 for f in json.load(open("features.json"))["features"]: print(f["name"], f["built"])')
-	assert_eq "$(grep -v '^#' "$ROOT/common/features" | awk -F'|' '$2 ~ /kblat|loaded/ && $6 !~ /everything/' | wc -l)" \
+	assert_eq "$(grep -v '^#' "$ROOT/common/features" | awk -F'|' '$2 ~ /kblat|loaded|apart/ && $6 !~ /everything/' | wc -l)" \
 		"$(grep -c needed_by features.json)"
 }
 
@@ -113,7 +113,7 @@ for f in json.load(open("features.json"))["features"]: print(f["name"], f["built
 	spec some <<-'YAML'
 		settings: {kernel: pingpong, messages: 100}
 	YAML
-	for transport in uring zeromq nanomsg ucx fabric xdp; do
+	for transport in uring zeromq nanomsg ucx fabric dpdk xdp; do
 		! "$KBLAT" list transports | grep -q "^$transport: not in this build" && [ $transport != xdp ] && continue
 		[ $transport != xdp ] || "$KBLAT" --version | grep -q '^without libbpf' || continue
 		[ $transport != xdp ] || addresses=(--set source_address=127.0.0.1 --set sink_address=127.0.0.2)

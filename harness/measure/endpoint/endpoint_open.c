@@ -168,6 +168,7 @@ static int open_transport(struct endpoint *ep, const json_t *order, json_t **add
 
 	config.role = ep->role;
 	config.numa_node = ep->numa_node;
+	config.cpu = ep->cpu;
 	config.stop = &ep->worker.stop;
 	config.name = json_text(order, "name");
 	return ep->flow.transport->open(&config, ep->flow.transport_settings, &ep->transport, address, e);

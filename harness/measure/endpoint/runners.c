@@ -185,6 +185,8 @@ static void *run_thread(void *arg)
 		raise_priority(all->priority);
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	lighten_system_calls(transport->ops);
+	if (transport->ops->enter)
+		transport->ops->enter(transport);
 	prefault_stack();
 	atomic_store(&r->started, true);
 	await_start(all);

@@ -59,7 +59,7 @@ static const struct kernel_series handoff_series[] = {
     {.name = NULL},
 };
 
-static const char *const handoff_transports[] = {"verbs", "shmem", "udp", "xdp", NULL};
+static const char *const handoff_transports[] = {"verbs", "shmem", "udp", "xdp", "dpdk", NULL};
 
 /* --- threads --- */
 

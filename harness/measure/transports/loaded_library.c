@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "measure/transports/transport_list.h"
@@ -21,17 +22,14 @@ static const struct library *library_of(const char *transport)
 	return library;
 }
 
-int loaded_library_open(const char *transport, const char *const *names, void *functions, struct err *e)
+static int load(const struct library *library, const char *file, const char *const *names, void *functions,
+		struct err *e)
 {
-	const struct library *library = library_of(transport);
+	void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 	char *place = functions;
-	void *handle = library->transport ? dlopen(library->file, RTLD_NOW | RTLD_LOCAL) : NULL;
 
-	if (!library->transport)
-		return err_set(e, -ENOENT, STATUS_FAILED, transport, "load the library of",
-			       "EVERY_LOADED_LIBRARY has no row for it");
 	if (!handle)
-		return err_set(e, -ENOENT, STATUS_IMPOSSIBLE, library->file, "load",
+		return err_set(e, -ENOENT, STATUS_IMPOSSIBLE, file, "load",
 			       "%s; install the package %s (Debian, Ubuntu) or %s (Fedora, RHEL)", dlerror(),
 			       library->debian, library->fedora);
 	for (size_t i = 0; names[i]; i++, place += sizeof(void *)) {
@@ -39,10 +37,30 @@ int loaded_library_open(const char *transport, const char *const *names, void *f
 
 		if (!function)
 			return err_set(
-			    e, -ENOSYS, STATUS_IMPOSSIBLE, library->file, "use",
+			    e, -ENOSYS, STATUS_IMPOSSIBLE, file, "use",
 			    "it has no function %s; install the package %s (Debian, Ubuntu) or %s (Fedora, RHEL)",
 			    names[i], library->debian, library->fedora);
 		memcpy(place, &function, sizeof(function));
 	}
 	return 0;
+}
+
+int loaded_library_open_version(const char *transport, const char *version, const char *const *names, void *functions,
+				struct err *e)
+{
+	const struct library *library = library_of(transport);
+	char file[64];
+
+	if (!library->transport)
+		return err_set(e, -ENOENT, STATUS_FAILED, transport, "load the library of",
+			       "EVERY_LOADED_LIBRARY has no row for it");
+	snprintf(file, sizeof(file), "%s", library->file);
+	if (version)
+		snprintf(strrchr(file, '.') + 1, 8, "%s", version);
+	return load(library, file, names, functions, e);
+}
+
+int loaded_library_open(const char *transport, const char *const *names, void *functions, struct err *e)
+{
+	return loaded_library_open_version(transport, NULL, names, functions, e);
 }

@@ -121,6 +121,7 @@ struct transport_config {
 	bool is_idle;		  /* no message is ever sent */
 	bool any_payload;	  /* payloads are not read, so messages may share a buffer */
 	int numa_node;		  /* for buffers; -1: that of the caller's CPU */
+	int cpu;		  /* of the side's measuring thread; -1: it has none of its own */
 	const atomic_int *stop;	  /* not 0: end. A post that has to wait checks it and returns -EINTR */
 	bool device_stamps;	  /* the device stamps completions with its own clock */
 	bool rewrites;		  /* a thread rewrites the first 8 bytes of the payload while it is sent */
@@ -220,6 +221,9 @@ struct transport_ops {
 	/* Called before every repetition, first on the sink. Afterwards all receives are posted, and nothing of an
 	 * earlier repetition is left. */
 	int (*prepare)(struct transport *t, struct err *e);
+
+	/* Called by each measuring thread before its loop: begins what belongs to this thread. NULL: nothing does. */
+	void (*enter)(struct transport *t);
 
 	/* Called by each measuring thread when its loop has ended: ends what belongs to this thread. NULL: nothing does. */
 	void (*leave)(struct transport *t);

@@ -14,7 +14,7 @@
 #define KBLAT_TRANSPORTS_TRANSPORT_LIST_H
 
 #define EVERY_TRANSPORT(X)                                                                                             \
-	X(verbs) X(shmem) X(tcp) X(udp) X(uring) X(xdp) X(zeromq) X(nanomsg) X(ucx) X(fabric) X(scripted)
+	X(verbs) X(shmem) X(tcp) X(udp) X(uring) X(xdp) X(dpdk) X(zeromq) X(nanomsg) X(ucx) X(fabric) X(scripted)
 
 #define EVERY_INLINED(X, k) X(k, verbs) X(k, shmem) INLINED_UCX(X, k) INLINED_FABRIC(X, k)
 
@@ -33,6 +33,7 @@
 	X(zeromq, "libzmq.so.5", "libzmq5", "zeromq")                                                                  \
 	X(nanomsg, "libnanomsg.so.5", "libnanomsg5", "nanomsg")                                                        \
 	X(ucx, "libucp.so.0", "libucx0", "ucx")                                                                        \
-	X(fabric, "libfabric.so.1", "libfabric1", "libfabric")
+	X(fabric, "libfabric.so.1", "libfabric1", "libfabric")                                                         \
+	X(dpdk, "librte_ethdev.so.23", "dpdk", "dpdk")
 
 #endif
