@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,23 +159,38 @@ static int samples_csv(const struct run *run, long point, FILE *out, struct err 
  */
 
 struct explain_tracing {
-	json_t *events;
+	json_t *events, *named; /* which tracks and processes have a name */
 	size_t worst;
 	size_t flows;
 	long long processes; /* so far */
 };
 
+/*
+ * Viewers multiply by 1000, and some of them truncate: 4.015 us, which a double does not hold exactly, becomes 4014 ns. So
+ * the number is the nearest one from which both that and rounding make the nanoseconds that it stands for.
+ */
 static double trace_us(int64_t ns)
 {
-	return (double)ns / 1000;
+	double us = (double)ns / 1000;
+
+	while ((int64_t)(us * 1000) != ns)
+		us = nextafter(us, ns < 0 ? -INFINITY : INFINITY);
+	return us;
 }
 
+/* Once for each track, however many messages are on it. */
 static void name_track(const struct explain_tracing *t, const char *what, long long process, long long track,
 		       const char *name)
 {
-	json_array_append_new(t->events,
-			      json_pack("{s:s, s:s, s:I, s:I, s:{s:s}}", "ph", "M", "name", what, "pid",
-					(json_int_t)process, "tid", (json_int_t)track, "args", "name", name));
+	char *key = fs_path("%s %lld %lld", what, process, track);
+
+	if (!json_object_get(t->named, key)) {
+		json_object_set_new(t->named, key, json_true());
+		json_array_append_new(t->events,
+				      json_pack("{s:s, s:s, s:I, s:I, s:{s:s}}", "ph", "M", "name", what, "pid",
+						(json_int_t)process, "tid", (json_int_t)track, "args", "name", name));
+	}
+	free(key);
 }
 
 /* The parts of a timeline between two times, as slices. */
@@ -275,9 +291,10 @@ static void trace_flow(void *arg, const struct layout_flow *f, const struct expl
  */
 static json_t *explain_trace(const struct run *run, long long point, size_t worst, struct err *e)
 {
-	struct explain_tracing t = {.events = json_array(), .worst = worst};
+	struct explain_tracing t = {.events = json_array(), .named = json_object(), .worst = worst};
 	int rc = explained_each(run, point, trace_flow, &t, e);
 
+	json_decref(t.named);
 	if (!rc && !t.flows)
 		rc = err_set(e, -ENODATA, STATUS_NO, run->path, NULL,
 			     "nothing of it was measured with 'explain: yes': there are no events");
