@@ -24,7 +24,8 @@ const struct cli_command cmd_history_cli = {
     .summary = "many builds in order of time: where did the level change?",
     .details =
 	"Shows one value for each boot, in order of time, from sealed runs of one experiment (folders are "
-	"searched for them), and where the level seems to change. This is a hint which two builds to compare "
+	"searched for them), and where the level seems to change, for three boots or more; a single one that is far "
+	"from its neighbours is called odd. This is a hint which two builds to compare "
 	"with kblat compare, not a verdict. If a folder has a current index (kblat index), it is read instead "
 	"of the runs.\n\n--bundle orders by kernel, compares each kernel with the one before, as kblat compare "
 	"does, and makes "

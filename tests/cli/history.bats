@@ -35,6 +35,19 @@ builds() {
 	assert_eq "${lines[-1]}" "no change of level in 12 boots"
 }
 
+@test "one boot that is 20 % slower is odd, and no change" {
+	boots builds boots=8 runs=1 prefix=a
+	boots builds boots=1 runs=1 prefix=odd start=100 slower=0.2
+	boots builds boots=7 runs=1 prefix=b start=200
+	run -0 "$KBLAT" history builds
+	assert_contains "${lines[-1]}" "no change of level in 16 boots; 1 odd boot; the farthest from its level, by +"
+	assert_contains "$output" "odd: +"
+	run -0 "$KBLAT" history builds --json
+	printf '%s' "$output" >history.json
+	assert_eq "$(json history.json '[i for i, b in enumerate(d["points"][0]["builds"]) if b.get("odd")], d["points"][0]["changes"]')" "([8], [])"
+	assert_eq "$(json history.json 'len({b["level"] for b in d["points"][0]["builds"]})')" 1
+}
+
 @test "each point lists the runs that measured it, and is labelled by the settings in which points differ" {
 	cat >mixed.yaml <<-'END'
 		kblat: 1
@@ -109,7 +122,7 @@ builds() {
 	assert_contains "$output" "changed since the run was sealed"
 	run -2 "$KBLAT" history
 	run -0 "$KBLAT" history --help
-	assert_contains "$output" "not a verdict"
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "not a verdict"
 }
 
 @test "--bundle compares each kernel with the one before, and makes a folder to publish" {

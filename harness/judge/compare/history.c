@@ -8,144 +8,19 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
-#include "common/sort.h"
 #include "common/table.h"
 #include "common/table_print.h"
 #include "common/text.h"
 #include "files/rundir/writer.h"
+#include "judge/compare/changepoint.h"
 #include "judge/compare/compare_judge.h"
 
-/* --- where a level changes --- */
-
-#define PENALTY	    3	   /* times log n, for the mean and the position of a change */
-#define NORMAL_MAD  0.6745 /* median |x| of a standard normal distribution */
-#define NORMAL_MEAN 0.7979 /* mean |x| */
-
-/*
- * The variance of the noise, from differences of neighbours, whose variance is twice as large. If most neighbours are
- * equal (time that is counted in instructions repeats to the last digit), their mean says how large differences are.
- */
-static double noise_variance(const double *value, size_t n)
-{
-	double *differences = or_abort(malloc(n * sizeof(*differences))), middle, sum = 0;
-
-	for (size_t i = 0; i + 1 < n; i++)
-		sum += differences[i] = fabs(value[i + 1] - value[i]);
-	sort_doubles(differences, n - 1);
-	middle = (differences[(n - 1) / 2] + differences[(n - 2) / 2]) / 2 / NORMAL_MAD;
-	free(differences);
-	if (middle <= 0)
-		middle = sum / (double)(n - 1) / NORMAL_MEAN;
-	return middle * middle / 2;
-}
-
-/* Sums up to each index, of values minus the first one. */
-struct sums {
-	double *value, *square;
-};
-
-static double cost(const struct sums *s, size_t from, size_t to)
-{
-	double sum = s->value[to] - s->value[from];
-
-	return fmax(0, s->square[to] - s->square[from] - sum * sum / (double)(to - from));
-}
-
-struct search {
-	struct sums sums;
-	double *best;	   /* minimum cost of the first i values */
-	size_t *last;	   /* the start of their last segment */
-	size_t *candidate; /* starts that may still be optimal */
-	size_t candidates, least;
-	double penalty;
-};
-
-/* Find the best last segment of the first `end` values; discard starts that can never be optimal again. */
-static void segment_extend(struct search *s, size_t end)
-{
-	size_t kept = 0;
-
-	s->best[end] = INFINITY;
-	for (size_t k = 0; k < s->candidates; k++) {
-		size_t start = s->candidate[k];
-		double all =
-		    end - start >= s->least ? s->best[start] + cost(&s->sums, start, end) + s->penalty : INFINITY;
-
-		if (all < s->best[end]) {
-			s->best[end] = all;
-			s->last[end] = start;
-		}
-	}
-	for (size_t k = 0; k < s->candidates; k++) {
-		size_t start = s->candidate[k];
-
-		if (end - start < s->least || s->best[start] + cost(&s->sums, start, end) <= s->best[end])
-			s->candidate[kept++] = start;
-	}
-	s->candidates = kept;
-	s->candidate[s->candidates++] = end;
-}
-
-static void segment_sums(struct search *s, const double *value, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		double about = value[i] - value[0];
-
-		s->sums.value[i + 1] = s->sums.value[i] + about;
-		s->sums.square[i + 1] = s->sums.square[i] + about * about;
-	}
-}
-
-static size_t walk_back(const struct search *s, size_t n, size_t *changes)
-{
-	size_t count = 0;
-
-	for (size_t at = s->last[n]; at; at = s->last[at])
-		changes[count++] = at;
-	for (size_t i = 0; i < count / 2; i++) {
-		size_t other = changes[count - 1 - i];
-
-		changes[count - 1 - i] = changes[i];
-		changes[i] = other;
-	}
-	return count;
-}
-
-size_t changepoints(const double *value, size_t n, size_t least, size_t *changes)
-{
-	double variance = n > 2 ? noise_variance(value, n) : 0;
-	struct search s = {
-	    .sums = {or_abort(calloc(n + 1, sizeof(double))), or_abort(calloc(n + 1, sizeof(double)))},
-	    .best = or_abort(calloc(n + 1, sizeof(double))),
-	    .last = or_abort(calloc(n + 1, sizeof(size_t))),
-	    .candidate = or_abort(calloc(n + 2, sizeof(size_t))),
-	    .candidates = 1,
-	    .least = least ? least : 1,
-	    .penalty = PENALTY * log((double)(n ? n : 1)) * variance,
-	};
-	size_t count = 0;
-
-	if (n >= 2 * s.least && variance > 0) {
-		segment_sums(&s, value, n);
-		s.best[0] = -s.penalty;
-		for (size_t end = 1; end <= n; end++)
-			segment_extend(&s, end);
-		count = walk_back(&s, n, changes);
-	}
-	free(s.sums.value);
-	free(s.sums.square);
-	free(s.best);
-	free(s.last);
-	free(s.candidate);
-	return count;
-}
-
-#define LEAST 2 /* minimum number of builds per level: a single one may be an outlier */
 #define WIDTH 110
 
 /* A point's values without gaps, and the unit of each. */
 struct levels {
-	double *value;
+	double *value, *clean;
+	bool *odd;
 	size_t *unit, *change, count, changes;
 };
 
@@ -183,6 +58,8 @@ static size_t *units_in_order(const struct compare_runs *runs, bool by_kernel)
 static struct levels levels_find(const struct compare_values *v, const size_t *order, size_t units)
 {
 	struct levels c = {.value = or_abort(calloc(units + 1, sizeof(double))),
+			   .clean = or_abort(calloc(units + 1, sizeof(double))),
+			   .odd = or_abort(calloc(units + 1, sizeof(bool))),
 			   .unit = or_abort(calloc(units + 1, sizeof(size_t))),
 			   .change = or_abort(calloc(units + 1, sizeof(size_t)))};
 
@@ -191,26 +68,31 @@ static struct levels levels_find(const struct compare_values *v, const size_t *o
 			c.unit[c.count] = order[i];
 			c.value[c.count++] = v->value[order[i]];
 		}
-	c.changes = changepoints(c.value, c.count, LEAST, c.change);
+	c.changes = changepoints(c.value, c.count, c.change, c.clean, c.odd);
 	return c;
 }
 
 static void levels_free(struct levels *c)
 {
 	free(c->value);
+	free(c->clean);
+	free(c->odd);
 	free(c->unit);
 	free(c->change);
 }
 
-/* The mean of the segment that starts at the `k`-th change (0: the first segment). */
+/* The mean of the segment that starts at the `k`-th change (0: the first segment), without odd values. */
 static double level_of(const struct levels *c, size_t k)
 {
-	size_t from = k ? c->change[k - 1] : 0, to = k < c->changes ? c->change[k] : c->count;
+	size_t from = k ? c->change[k - 1] : 0, to = k < c->changes ? c->change[k] : c->count, count = 0;
 	double sum = 0;
 
 	for (size_t i = from; i < to; i++)
-		sum += c->value[i];
-	return sum / (double)(to - from);
+		if (!c->odd[i]) {
+			sum += c->value[i];
+			count++;
+		}
+	return count ? sum / (double)count : c->clean[from];
 }
 
 /* The first run of a unit that has the point, and the number of them. NULL: none has it. */
@@ -266,6 +148,7 @@ static void add_values(struct history_point *to, const struct compare_values *v,
 		segment += segment < c->changes && c->change[segment] == i;
 		build->value = native(v, c->value[i]);
 		build->level = native(v, level_of(c, segment));
+		build->odd = c->odd[i];
 	}
 }
 
@@ -330,8 +213,38 @@ double history_change_percent(const struct history_change *c)
 	return isnan(c->effect_percent) ? 0 : c->effect_percent;
 }
 
+double history_odd_percent(const struct history_build *b)
+{
+	return b->level != 0 && isfinite(b->value / b->level) ? 100 * (b->value / b->level - 1) : 0;
+}
+
+/* "; 2 boots are odd, by +20.1 % at most (point 0, 6.1.0-47-amd64)"; the caller frees. */
+static char *history_odd(const struct history *h)
+{
+	const struct history_point *where = NULL;
+	const struct history_build *worst = NULL;
+	size_t count = 0;
+
+	for (const struct history_point *p = h->points; p < h->points + h->point_count; p++)
+		for (const struct history_build *b = p->builds; b < p->builds + p->build_count; b++) {
+			count += b->odd;
+			if (b->odd && (!worst || fabs(history_odd_percent(b)) > fabs(history_odd_percent(worst)))) {
+				worst = b;
+				where = p;
+			}
+		}
+	if (!worst)
+		return fs_path("%s", "");
+	return fs_path("; %zu odd %s%s; the farthest from its level, by %+.2f %%, at point %" JSON_INTEGER_FORMAT
+		       " (%s, %.8s)",
+		       count, compare_unit_name[h->kind], count == 1 ? "" : "s", history_odd_percent(worst), where->id,
+		       text_named(worst->kernel), worst->boot);
+}
+
 static char *history_answer(const struct history *h, size_t units)
 {
+	char *odd = history_odd(h), *answer;
+
 	const struct history_point *where = NULL;
 	const struct history_change *worst = NULL;
 	size_t count = 0;
@@ -343,11 +256,15 @@ static char *history_answer(const struct history *h, size_t units)
 				where = p;
 			}
 	if (!worst)
-		return fs_path("no change of level in %zu %ss", units, compare_unit_name[h->kind]);
-	return fs_path("%zu change%s of level; the largest, %+.2f %%, at point %" JSON_INTEGER_FORMAT
-		       " from %s to %s; as a hint, compare the runs before it with those after it",
-		       count, count == 1 ? "" : "s", history_change_percent(worst), where->id,
-		       text_named(where->builds[worst->before].kernel), text_named(where->builds[worst->at].kernel));
+		answer = fs_path("no change of level in %zu %ss%s", units, compare_unit_name[h->kind], odd);
+	else
+		answer = fs_path("%zu change%s of level; the largest, %+.2f %%, at point %" JSON_INTEGER_FORMAT
+				 " from %s to %s; as a hint, compare the runs before it with those after it%s",
+				 count, count == 1 ? "" : "s", history_change_percent(worst), where->id,
+				 text_named(where->builds[worst->before].kernel),
+				 text_named(where->builds[worst->at].kernel), odd);
+	free(odd);
+	return answer;
 }
 
 struct history history_of(const struct compare_join *j, const char *quantity, bool by_kernel)
@@ -399,6 +316,7 @@ static const struct codec build_rows[] = {
     CODEC(history_build, runs),
     CODEC(history_build, value),
     CODEC(history_build, level),
+    CODEC(history_build, odd, .flags = CODEC_OPTIONAL),
     {0},
 };
 
@@ -490,6 +408,9 @@ static void history_put_point(const struct history_point *p, FILE *out)
 		table_in_unit(&t, VALUE, i, build->value, p->unit);
 		table_in_unit(&t, LEVEL, i, build->level, p->unit);
 	}
+	for (size_t i = 0; i < p->build_count; i++)
+		if (p->builds[i].odd)
+			table_text(&t, MARK, i, "odd: %+.2f %%", history_odd_percent(&p->builds[i]));
 	for (size_t i = 0; i < p->change_count; i++)
 		table_text(&t, MARK, p->changes[i].at, "<- %+.2f %%", history_change_percent(&p->changes[i]));
 	table_print(&t, &(struct table_style){.width = WIDTH}, out);

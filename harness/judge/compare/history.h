@@ -1,6 +1,6 @@
 /*
  * Many builds in chronological order: one value per boot, and where the level seems to change
- * (changepoints()). A change is not a verdict, but a hint which two builds to compare. Pure.
+ * (judge/compare/changepoint.h). A change is not a verdict, but a hint which two builds to compare. Pure.
  */
 #ifndef KBLAT_COMPARE_HISTORY_H
 #define KBLAT_COMPARE_HISTORY_H
@@ -12,19 +12,12 @@
 #include "judge/compare/compare_join.h"
 #include "judge/compare/comparison.h"
 
-/*
- * Writes the starts of all segments except for the first to `changes` (room for n), in ascending
- * order, and returns their number. `least` is the minimum length of a segment. The penalty is 3 log
- * n times the variance of the noise, which is estimated from the median absolute difference of
- * neighbours, because a few changes hardly affect it. Constant values have no changes.
- */
-size_t changepoints(const double *value, size_t n, size_t least, size_t *changes);
-
 /* A unit (a boot or a run) that has the point. */
 struct history_build {
 	char *kernel, *boot, *started_utc; /* of the first of its runs */
 	size_t runs;
-	double value, level; /* NAN: it has none; level: the mean of the builds between two changes */
+	double value, level; /* NAN: it has none; level: the mean of the builds between two changes, without odd ones */
+	bool odd;	     /* far from its neighbours, which agree */
 };
 
 struct history_change {
@@ -43,6 +36,9 @@ struct history_point {
 	struct history_change *changes;
 	size_t change_count;
 };
+
+/* What is shown of an odd build: how far it is from its level, in per cent; 0 if that is not defined. */
+double history_odd_percent(const struct history_build *b);
 
 /* Two kernels of which one follows the other, compared (judge/compare/comparison.h). */
 struct history_step {
@@ -96,7 +92,7 @@ void history_table(const struct history *h, FILE *out);
  *   {"schema": 1, "experiment", "unit", "quantity", "answer",
  *    "points": [{"id", "label", "metric", "unit": "ns" | "share" | …, "why": "" or a sentence,
  *      "builds" (that have the point): [{"kernel", "boot", "started_utc", "runs", "value" (null: none),
- *        "level" (of its segment)}],
+ *        "level" (of its segment), "odd" (if it is)}],
  *      "changes": [{"at" (index of the first build after it), "before", "after" (kernels),
  *        "from", "to" (levels), "effect_percent"}]}],
  *    "steps" (if there are any): [{"from", "to" (kernels), "verdict" and "answer" as of a comparison, "page"}]} */
