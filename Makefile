@@ -48,7 +48,9 @@ COLD    := common tuning $(addprefix harness/,commands doctor report study files
            $(addprefix harness/measure/,endpoint placement point program run spec trace) $(addprefix harness/judge/,claims compare index observatory)
 O       := -O2
 CFLAGS  ?= $(if $(SAN),$(if $(FUZZ),-O2 -g,-O1 -g1 -Wno-format),$(if $(COV),-O0 -Wno-format,$O) -g1)
-$(patsubst %,$(BUILD)/%/%.o,$(COLD)): O := -O1 $(if $(findstring clang,$(CC)),,-Wno-format-truncation)
+LESS    := -O1 $(if $(findstring clang,$(CC)),,-Wno-format-truncation)
+$(patsubst %,$(BUILD)/%/%.o,$(COLD)): O := $(LESS)
+$(BUILD)/unit/%: private O := $(LESS)
 $(BUILD)/common/sort.o $(BUILD)/common/random.o: O := -O2
 SANFLAGS:= $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-pie) $(if $(FUZZ),-fsanitize=fuzzer-no-link -DWINDOW_BITS=8 -DSTATS_KEPT_MAX=64)
 
