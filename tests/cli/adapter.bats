@@ -116,6 +116,76 @@ soft_roce() {
 	done
 }
 
+# cards SM…: two InfiniBand cards, mlx5_0 and mlx5_1, with LIDs 1 and 2, and the LIDs of their subnet managers.
+cards() {
+	adapter < <(printf 'device mlx5_%d\nlink 1\nlid %d\nsm_lid %d\ngid fe80::%d\n' 0 1 "$1" 1 1 2 "$2" 2)
+}
+
+devices() {
+	json "$run_dir/points/0000/point.json" '" ".join(d["granted"][s]["device"] for s in ("source", "sink"))'
+}
+
+@test "two cards that are cabled with each other: auto takes one for each side, so that a link is measured" {
+	spec cabled <<-'YAML'
+		settings: {transport: verbs, kernel: oneway, poll: event, messages: 100, burst: 1, repetitions: 2, warmup: 20}
+		claims:
+		  - {id: link, claim: so, origin: self-test, metric: lat_ns.n, points: {}, value: {min: 200}, needs: [hca]}
+	YAML
+	cards 1 1
+	measure cabled
+	assert_eq "$(devices)" "mlx5_0 mlx5_1"
+	assert_eq "$(json "$run_dir/claims.json" 'd["claims"][0]["verdict"]')" holds
+	[[ $(json "$run_dir/summary.json" 'd["warnings"]') != *"nothing leaves"* ]]
+	# A subnet manager elsewhere is that of a fabric, or of two.
+	cards 7 7
+	measure cabled
+	assert_eq "$(devices)" "mlx5_0 mlx5_0"
+	# Whoever names a device gets it.
+	cards 1 1
+	measure cabled sink_device=mlx5_0
+	assert_eq "$(devices)" "mlx5_0 mlx5_0"
+}
+
+@test "two Ethernet cards with addresses in one network are cabled" {
+	need_net
+	spec cabled <<-'YAML'
+		settings: {transport: verbs, kernel: oneway, messages: 100, burst: 1, repetitions: 1, warmup: 20}
+	YAML
+	adapter < <(printf 'device mlx5_0\nnetdev d0\ndevice mlx5_1\nnetdev d1\n')
+	for address in 192.0.2.2/24 198.51.100.2/24; do
+		run in_net sh -c "ip addr add $address dev d1 && exec $KBLAT run cabled.yaml --no-state --out runs"
+		echo "$output"
+		run_dir=${lines[-1]}
+		devices >>devices
+	done
+	assert_eq "$(paste -sd, devices)" "mlx5_0 mlx5_1,mlx5_0 mlx5_0"
+}
+
+@test "a loop inside one card: a warning in the summary, and no claim about a link is judged" {
+	local sets
+	spec loop <<-'YAML'
+		settings: {transport: verbs, kernel: oneway, poll: event, messages: 100, burst: 1, repetitions: 2, warmup: 20}
+		claims:
+		  - {id: link, claim: so, origin: self-test, metric: lat_ns.n, points: {}, value: {min: 200}, needs: [hca]}
+		  - {id: any, claim: so, origin: self-test, metric: lat_ns.n, points: {}, value: {min: 200}}
+	YAML
+	for sets in device=auto device=mlx5_0; do
+		adapter <<<'device mlx5_0'
+		measure loop "$sets"
+		assert_eq "$(json "$run_dir/claims.json" '[c["verdict"] for c in d["claims"]]')" "['not judged', 'holds']"
+		assert_contains "$(json "$run_dir/claims.json" 'd["claims"][0]["why"]')" "source and sink both use mlx5_0"
+		assert_contains "$(json "$run_dir/summary.json" 'd["warnings"]')" "both use the adapter mlx5_0, so nothing leaves it"
+	done
+	# Memory is registered with one card, and nothing is sent.
+	spec pin <<-'YAML'
+		settings: {transport: verbs, kernel: register, pin: device, messages: 50, repetitions: 2}
+		claims:
+		  - {id: card, claim: so, origin: self-test, metric: reg_ns.n, points: {}, value: {min: 100}, needs: [hca]}
+	YAML
+	measure pin
+	[[ $(json "$run_dir/claims.json" 'd["claims"][0]["why"]') != *link* ]]
+}
+
 @test "a stream that never waits, as the device is done when a post returns, still ends with the other flow" {
 	adapter <<-'END'
 		device mlx5_0

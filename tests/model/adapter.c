@@ -72,6 +72,7 @@ static const struct {
     KEY("path_mtu", path_mtu, IBV_MTU_4096), /* as the connection manager knows it */
     KEY("max_msg", max_msg, 1 << 30),
     KEY("lid", lid, 0),
+    KEY("sm_lid", sm_lid, 0),
     KEY("speed", speed, 32),
     KEY("width", width, 2),
     KEY("max_qp_wr", max_qp_wr, 16384),
@@ -512,6 +513,7 @@ static int query_port(struct ibv_context *context, uint8_t number, struct ibv_po
 	    .active_mtu = (enum ibv_mtu)d->mtu,
 	    .max_msg_sz = (uint32_t)d->max_msg,
 	    .lid = (uint16_t)d->lid,
+	    .sm_lid = (uint16_t)d->sm_lid,
 	    .active_speed = (uint8_t)d->speed,
 	    .active_width = (uint8_t)d->width,
 	    .link_layer = (uint8_t)d->link,

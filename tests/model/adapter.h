@@ -38,7 +38,7 @@
 
 struct model_device {
 	struct ibv_device base;
-	int64_t transport, link, state, ports, mtu, max_mtu, path_mtu, max_msg, lid, speed, width;
+	int64_t transport, link, state, ports, mtu, max_mtu, path_mtu, max_msg, lid, sm_lid, speed, width;
 	int64_t max_qp_wr, max_cqe, max_sge, max_mr, max_srq, max_srq_wr, max_srq_sge, max_mcast_qp_attach, rd_atom,
 	    init_rd_atom, atomics, inlined;
 	/* Its clock has so many bits (0: none) and so many ticks per second, off by `ppm`, and `offset` at tick 0 of ours.

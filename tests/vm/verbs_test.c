@@ -653,7 +653,7 @@ static bool gid_2_is_there(struct err *e)
 
 	for (int tries = 0; tries < 100; tries++) {
 		err_clear(e);
-		if (!verbs_port_choose(&s, ROLE_SOURCE, -1, &p, e))
+		if (!verbs_port_choose(&s, &(struct transport_config){.numa_node = -1}, &p, e))
 			return p.gid.raw[0] == 0x20;
 		usleep(100000);
 	}

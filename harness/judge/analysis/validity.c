@@ -589,6 +589,20 @@ static void judge_bypass(const struct validity_facts *f, struct validity *out)
 	}
 }
 
+/* --- the link --- */
+
+static void judge_link(const struct validity_facts *f, struct validity *out)
+{
+	const json_t *source = json_object_get(f->granted, side_names[SOURCE]);
+
+	if (json_is_true(json_object_get(source, "loop")))
+		validity_say(out->warnings,
+			     "source and sink both use the adapter %.60s, so nothing leaves it; choose two with "
+			     "source_device and "
+			     "sink_device",
+			     json_text(source, "device"));
+}
+
 /* --- the checks that the transport states --- */
 
 struct account {
@@ -865,8 +879,8 @@ static void judge_placement(const struct validity_facts *f, struct validity *out
 void validity_judge(const struct validity_facts *facts, struct validity *out)
 {
 	static void (*const judges[])(const struct validity_facts *, struct validity *) = {
-	    judge_counters, judge_loss,	  judge_pacing, judge_lane,  judge_witness,
-	    judge_versions, judge_bypass, judge_checks, judge_clock, judge_placement,
+	    judge_counters, judge_loss, judge_pacing, judge_lane,  judge_witness,   judge_versions,
+	    judge_bypass,   judge_link, judge_checks, judge_clock, judge_placement,
 	};
 
 	out->reasons = json_array();

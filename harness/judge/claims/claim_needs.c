@@ -33,6 +33,7 @@ static void add_granted_side(struct claim_run *r, json_int_t point, bool is_sink
 	    .is_sink = is_sink,
 	    .device = copy_or_null(device),
 	    .is_software = device && run_software(granted),
+	    .is_loop = json_is_true(json_object_get(granted, "loop")),
 	    .link = copy_or_null(run_link(granted)),
 	};
 }
@@ -168,6 +169,11 @@ static bool need_hca(const struct claim_machine *m, json_int_t count, char *why,
 	for (size_t i = 0; i < m->side_count; i++) {
 		if (m->sides[i]->is_software)
 			return lacks(why, size, "it needs a real RDMA adapter; %s is software", m->sides[i]->device);
+		if (m->sides[i]->is_loop)
+			return lacks(
+			    why, size,
+			    "it needs a link between two adapters; source and sink both use %s, so nothing leaves it",
+			    m->sides[i]->device);
 		any |= m->sides[i]->device != NULL;
 	}
 	return any || lacks(why, size, "it needs a real RDMA adapter, and no RDMA device was used");

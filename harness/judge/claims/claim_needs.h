@@ -24,7 +24,8 @@ struct claim_side_granted {
 	bool is_sink;
 	char *device; /* an RDMA device; NULL: none */
 	bool is_software;
-	char *link; /* what its messages go through (files/rundir/reader.h); NULL: nothing, or it is not known */
+	char *link;   /* what its messages go through (files/rundir/reader.h); NULL: nothing, or it is not known */
+	bool is_loop; /* messages go to the same port, and do not leave it */
 };
 
 struct claim_run {

@@ -169,6 +169,8 @@ static int open_transport(struct endpoint *ep, const json_t *order, json_t **add
 	config.role = ep->role;
 	config.numa_node = ep->numa_node;
 	config.cpu = ep->cpu;
+	config.peer_is_here = json_object_get(order, "peer_cpu") != NULL;
+	config.peer_node = memory_node_of_cpu(read_cpu(order, "peer_cpu"));
 	config.stop = &ep->worker.stop;
 	config.name = json_text(order, "name");
 	return ep->flow.transport->open(&config, ep->flow.transport_settings, &ep->transport, address, e);

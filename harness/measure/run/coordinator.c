@@ -23,17 +23,16 @@ static bool is_named(const char *device)
 	return device && strcmp(device, "auto") != 0;
 }
 
-const char *adapter_shared_unasked(const struct flow *f, const json_t *granted)
+const char *adapter_shared(const json_t *granted)
 {
 	const json_t *source = json_object_get(granted, role_names[ROLE_SOURCE]);
 	const json_t *sink = json_object_get(granted, role_names[ROLE_SINK]);
 	const char *device = json_text(source, "device");
+	const json_t *port = json_object_get(source, "port"), *other = json_object_get(sink, "port");
 
-	if (!f->transport->has_device || !*device || strcmp(device, json_text(sink, "device")))
+	if (!*device || strcmp(device, json_text(sink, "device")) || run_software(source))
 		return NULL;
-	if (is_named(f->traits.device[ROLE_SOURCE]) || is_named(f->traits.device[ROLE_SINK]))
-		return NULL;
-	return run_software(source) ? NULL : device;
+	return !port || !other || json_equal(port, other) ? device : NULL;
 }
 
 const char *const outcome_names[] = {"completed", "failed", "impossible", "interrupted"};
@@ -254,16 +253,21 @@ static void note_hosts(struct point_run *c)
 		measure_skew(c, c->session.placed);
 }
 
+/* Messages between two sides with one port do not leave the adapter: both sides' "granted" says so. */
 static void note_adapters(struct point_run *c)
 {
-	const struct session *s = &c->session;
+	struct session *s = &c->session;
 
 	for (size_t i = 0; c->out->common_clock && i < s->point->flow_count; i++) {
 		const struct flow *f = &s->point->flow[i];
-		const char *device =
-		    adapter_shared_unasked(f, *f->name ? json_object_get(s->granted, f->name) : s->granted);
+		json_t *granted = *f->name ? json_object_get(s->granted, f->name) : s->granted;
+		const char *device = f->transport->has_device && !f->config.is_idle ? adapter_shared(granted) : NULL;
 
-		if (device)
+		if (!device)
+			continue;
+		for (int role = 0; role < 2; role++)
+			json_object_set_new(json_object_get(granted, role_names[role]), "loop", json_true());
+		if (!is_named(f->traits.device[ROLE_SOURCE]) && !is_named(f->traits.device[ROLE_SINK]))
 			snprintf(c->out->shared_adapter, sizeof(c->out->shared_adapter), "%s", device);
 	}
 }

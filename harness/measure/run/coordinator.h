@@ -54,12 +54,12 @@ void coordinator_run_point(const struct run_context *run, struct environment *en
 			   struct progress *progress, struct point_outcome *out, struct err *e);
 
 /*
- * Do both sides of a flow use the same adapter? Then its internal switch or loopback is measured, but neither a link
- * nor a second adapter. This may be intended, so there is a warning only if no device was named.
+ * Do both sides of a flow use the same port of an adapter? Then its internal switch or loopback is measured, but neither a
+ * link nor a second adapter.
  *
- * Returns the device that both sides use although the settings do not name it, unless it is a software device; NULL: there is
- * none. `granted`: {"source": {"device", "software"}, "sink"} of endpoints on one host.
+ * Returns the device, unless it is a software device; NULL: they do not. `granted`: {"source": {"device", "port", "software"}, "sink"}
+ * of endpoints on one host.
  */
-const char *adapter_shared_unasked(const struct flow *f, const json_t *granted);
+const char *adapter_shared(const json_t *granted);
 
 #endif

@@ -319,7 +319,9 @@ static int send_open(struct session *s, size_t i, const char *name, struct err *
 
 	if (s->run->mask)
 		json_object_set_new(order, "mask", json_true());
-	if (p->role == ROLE_SINK && session_flow_is_apart(s, i / 2))
+	if (!session_flow_is_apart(s, i / 2))
+		json_object_set_new(order, "peer_cpu", cpu_json(s->placed[i ^ 1].cpu));
+	else if (p->role == ROLE_SINK)
 		json_object_set_new(order, "source_conversion", session_hosts_conversion(s, &s->peer[i ^ 1]));
 	if (session_peer_is_local(s, p))
 		json_object_set_new(order, "dir", json_outside(s->dir));

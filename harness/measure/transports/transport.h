@@ -122,6 +122,8 @@ struct transport_config {
 	bool any_payload;	  /* payloads are not read, so messages may share a buffer */
 	int numa_node;		  /* for buffers; -1: that of the caller's CPU */
 	int cpu;		  /* of the side's measuring thread; -1: it has none of its own */
+	bool peer_is_here;	  /* the other side is on this host, */
+	int peer_node;		  /* on a CPU of this node; -1: not known */
 	const atomic_int *stop;	  /* not 0: end. A post that has to wait checks it and returns -EINTR */
 	bool device_stamps;	  /* the device stamps completions with its own clock */
 	bool rewrites;		  /* a thread rewrites the first 8 bytes of the payload while it is sent */

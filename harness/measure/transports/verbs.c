@@ -66,7 +66,7 @@ static int configure(struct verbs *t, struct err *e)
 	int rc = interpret(t, e);
 
 	if (!rc)
-		rc = verbs_port_choose(&t->settings, t->config.role, t->config.numa_node, &t->port, e);
+		rc = verbs_port_choose(&t->settings, &t->config, &t->port, e);
 	if (rc)
 		return rc;
 	snprintf(t->object, sizeof(t->object), "%s port %u", t->port.device, t->port.number);

@@ -2,6 +2,8 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,6 +190,7 @@ static int read_port(struct ibv_context *context, const struct ibv_device_attr *
 	p->max_mtu = port.max_mtu;
 	p->max_message_bytes = port.max_msg_sz;
 	p->lid = port.lid;
+	p->sm_lid = port.sm_lid;
 	p->max_qp_wr = device->max_qp_wr;
 	p->max_cqe = device->max_cqe;
 	p->max_sge = device->max_sge;
@@ -438,20 +441,122 @@ static int narrow(struct ports *all, const struct verbs_settings *s, enum role r
 	return rc ? rc : keep_active(all, e);
 }
 
-int verbs_port_choose(const struct verbs_settings *s, enum role role, int numa_node, struct verbs_port *out,
+/* --- two ports with a cable between them --- */
+
+/* The bytes of an IPv4 or IPv6 address; NULL: neither, or one that every interface has. */
+static const uint8_t *address_bytes(const struct sockaddr *a, size_t *count)
+{
+	const struct in6_addr *v6 = a ? &((const struct sockaddr_in6 *)(const void *)a)->sin6_addr : NULL;
+
+	if (a && a->sa_family == AF_INET) {
+		*count = 4;
+		return (const uint8_t *)&((const struct sockaddr_in *)(const void *)a)->sin_addr;
+	}
+	*count = 16;
+	return a && a->sa_family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(v6) ? v6->s6_addr : NULL;
+}
+
+/* Are two addresses different ones of one network? */
+static bool is_one_network(const struct ifaddrs *a, const struct ifaddrs *b)
+{
+	size_t n, m, k;
+	const uint8_t *x = address_bytes(a->ifa_addr, &n), *y = address_bytes(b->ifa_addr, &m);
+	const uint8_t *mask = a->ifa_netmask ? address_bytes(a->ifa_netmask, &k) : NULL;
+
+	if (!x || !y || !mask || n != m || !memcmp(x, y, n))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if ((x[i] ^ y[i]) & mask[i])
+			return false;
+	return true;
+}
+
+static bool share_network(const char *netdev, const char *other)
+{
+	struct ifaddrs *all;
+	bool found = false;
+
+	if (!*netdev || !*other || !strcmp(netdev, other) || getifaddrs(&all))
+		return false;
+	for (const struct ifaddrs *a = all; a && !found; a = a->ifa_next)
+		for (const struct ifaddrs *b = all; b && !found; b = b->ifa_next)
+			found = !strcmp(a->ifa_name, netdev) && !strcmp(b->ifa_name, other) && is_one_network(a, b);
+	freeifaddrs(all);
+	return found;
+}
+
+/* A virtual function reaches others of its card through the card. */
+static bool is_virtual(const struct verbs_port *p)
+{
+	char path[PATH_SIZE];
+	struct sysroot r;
+	bool found;
+
+	if (sysroot_open(&r, NULL, NULL))
+		return false;
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device/physfn", p->device);
+	found = sysroot_exists(&r, path);
+	sysroot_close(&r);
+	return found;
+}
+
+/*
+ * Is there a cable between them? Of InfiniBand ports on one host that have nothing else, one has the subnet manager of
+ * both; others may be of two networks with the same prefix. Of Ethernet ports, the addresses say so.
+ */
+static bool are_cabled(const struct verbs_port *a, const struct verbs_port *b)
+{
+	if (a->software || b->software || a->link_layer != b->link_layer || is_virtual(a) || is_virtual(b))
+		return false;
+	if (is_ethernet(a))
+		return share_network(a->netdev, b->netdev);
+	return a->lid != b->lid && a->sm_lid == b->sm_lid && (a->sm_lid == a->lid || a->sm_lid == b->lid);
+}
+
+/* Both sides come to the same two ports: those on most of their nodes, the first of all. NULL: there are none. */
+static const struct verbs_port *choose_cabled(const struct ports *all, const int node[2], enum role role)
+{
+	const struct verbs_port *found = NULL;
+	int most = -1;
+
+	for (size_t i = 0; i < all->count; i++)
+		for (size_t k = 0; k < all->count; k++) {
+			const struct verbs_port *a = &all->port[i], *b = &all->port[k];
+			const int near =
+			    (node[0] >= 0 && a->numa_node == node[0]) + (node[1] >= 0 && b->numa_node == node[1]);
+
+			if (i == k || near <= most || !are_cabled(a, b))
+				continue;
+			most = near;
+			found = role == ROLE_SINK ? b : a;
+		}
+	return found;
+}
+
+/* The connection manager's route between two addresses of this host does not leave it. */
+static bool may_be_cabled(const struct verbs_settings *s, const struct transport_config *c)
+{
+	return c->peer_is_here && s->connect == VERBS_PLAIN && !verbs_has_group(s) && is_auto(s->port) &&
+	       is_auto(verbs_device_of(s, ROLE_SOURCE)) && is_auto(verbs_device_of(s, ROLE_SINK));
+}
+
+int verbs_port_choose(const struct verbs_settings *s, const struct transport_config *config, struct verbs_port *out,
 		      struct err *e)
 {
+	const int own = config->numa_node < 0 ? memory_node_of_cpu(sched_getcpu()) : config->numa_node;
+	const bool is_sink = config->role == ROLE_SINK;
+	const int node[2] = {is_sink ? config->peer_node : config->numa_node,
+			     is_sink ? config->numa_node : config->peer_node};
 	int wanted = verbs_number(s->gid_index, 0, 255);
+	const struct verbs_port *p;
 	struct ports all;
 	int rc;
 
 	read_ports(&all, wanted);
-	if (numa_node < 0)
-		numa_node = memory_node_of_cpu(sched_getcpu());
-	rc = narrow(&all, s, role, e);
+	rc = narrow(&all, s, config->role, e);
 	if (!rc) {
-		const struct verbs_port *p = prefer_node(&all, numa_node);
-
+		p = may_be_cabled(s, config) ? choose_cabled(&all, node, config->role) : NULL;
+		p = p ? p : prefer_node(&all, own);
 		rc = check_gid(p, wanted, e);
 		if (!rc)
 			*out = *p;

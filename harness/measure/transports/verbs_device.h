@@ -27,8 +27,8 @@ struct verbs_port {
 	enum ibv_mtu active_mtu, max_mtu;
 	uint32_t max_message_bytes;
 	int64_t link_bits_per_s; /* of the port, per direction; 0: unknown */
-	uint16_t lid;
-	int gid_index; /* -1: no suitable GID */
+	uint16_t lid, sm_lid;	 /* its own, and that of the subnet manager */
+	int gid_index;		 /* -1: no suitable GID */
 	union ibv_gid gid;
 	uint32_t gid_type; /* enum ibv_gid_type */
 	/* use a global route header: always on Ethernet; on InfiniBand only if a GID index was
@@ -47,9 +47,12 @@ struct verbs_port {
 	const char *software; /* "Soft-RoCE": what it is, if it is no adapter; otherwise NULL */
 };
 
-/* Find the port that `s` asks for; if there are several, preferably one on `numa_node` (-1: no
- * preference). STATUS_IMPOSSIBLE or STATUS_USAGE. */
-int verbs_port_choose(const struct verbs_settings *s, enum role role, int numa_node, struct verbs_port *out,
+/*
+ * Find the port that `s` asks for on the side `config->role`. STATUS_IMPOSSIBLE or STATUS_USAGE. If both sides are on this
+ * host, neither names a device, and two ports are cabled with each other, each side gets one of these, so that messages go
+ * over the cable. If there are several choices, preferably one on the side's NUMA node.
+ */
+int verbs_port_choose(const struct verbs_settings *s, const struct transport_config *config, struct verbs_port *out,
 		      struct err *e);
 
 /* Open the device of a port; NULL and `e` on failure. */

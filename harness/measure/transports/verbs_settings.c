@@ -176,7 +176,8 @@ const struct opt verbs_options[] = {
      FIELD(device),
      .type = OPT_STR,
      .deflt = "auto",
-     .help = "RDMA device; auto chooses one with an active port, if possible on the CPU's NUMA node"},
+     .help = "RDMA device; auto chooses one with an active port, if possible on the CPU's NUMA node, and of two "
+	     "that are cabled with each other one for each side"},
     {.name = "source_device",
      FIELD(source_device),
      .type = OPT_STR,
