@@ -91,6 +91,25 @@ two_hosts() {
 	assert_contains "$output" "moved relative to each other: one of them was set or stopped"
 }
 
+@test "claims about one-way latencies over two hosts include the clock's error: inside it nothing is decided" {
+	cat >>y.yaml <<-'YAML'
+		claims:
+		  - {id: wide, claim: so, origin: self-test, metric: lat_ns.p50, points: {}, value: {max: 1s}}
+		  - {id: near, claim: so, origin: self-test, metric: lat_ns.p50, points: {}, value: {min: 1ns}}
+		  - {id: same, claim: so, origin: self-test, metric: lat_ns.p50, points: {}, against: {metric: lat_ns.p50}, ratio: {min: 0.99, max: 1.01}}
+		  - {id: own, claim: so, origin: self-test, metric: comp_lat_ns.p50, points: {}, value: {min: 1ns}}
+		  - {id: late, claim: so, origin: self-test, metric: lat_ns.over_limit, points: {}, value: {max: 100%}}
+	YAML
+	two_hosts
+	of() { json "$run_dir/claims.json" '[(c["id"], c["verdict"]) for c in d["claims"]]'; }
+	echo "$(of) $(of_summary 'd["clock"]["error_ns"], d["metrics"]["lat_ns"]["p50"]')"
+	[[ $(of) == "[('wide', 'holds'), "*"('own', 'holds'), ('late', 'not judged')]" ]]
+	[[ $(of) == *"('same', 'not judged')"* ]]
+	assert_contains "$(json "$run_dir/claims.json" 'd["claims"][2]["why"]')" "with the clock's error of"
+	assert_contains "$(json "$run_dir/claims.json" 'd["claims"][4]["why"]')" "how many messages are over it is not known"
+	"$KBLAT" verify "$run_dir"
+}
+
 @test "both sides may be on one other host, but a launcher that leads to another host each time is refused" {
 	cat >wandering <<-SH
 		#!/bin/bash

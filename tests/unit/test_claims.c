@@ -8,6 +8,7 @@
 #include "files/claim/claim.h"
 #include "files/claim/claim_json.h"
 #include "files/rundir/layout.h"
+#include "fixture_random.h"
 #include "judge/analysis/summary_json.h"
 #include "judge/claims/claim_metric.h"
 #include "judge/claims/claim_needs.h"
@@ -557,7 +558,7 @@ static void test_periods(void)
 		bool known;
 
 		claim_metric_set(&m, checks[i].metric);
-		known = claim_point_sample(&s->points[0], &m, &sample, &why);
+		known = claim_point_sample(&s->points[0], &m, CLAIM_RULES, &sample, &why);
 		ok(isnan(checks[i].value) ? !known && strlen(why) > 0 : known && sample.value == checks[i].value,
 		   "%s is %g", checks[i].metric, known ? sample.value : NAN);
 		ok(claim_metric_unit(&m) == checks[i].unit, "and its unit is right");
@@ -902,9 +903,95 @@ static void test_many_repetitions(void)
 	free(later);
 }
 
+/* Knuth's; of few events on average. */
+static double poisson(uint64_t *state, double mean)
+{
+	double product = fixture_uniform(state), end = exp(-mean);
+	int n = 0;
+
+	for (; product > end; n++)
+		product *= fixture_uniform(state);
+	return n;
+}
+
+enum { COUNTED = 25, MESSAGES = 8000 };
+
+/* A share of rare events in each repetition; in bursts of so many at a time. */
+static struct sample draw_share(uint64_t *state, double mean, double burst, double *rep, double *of)
+{
+	struct sample s = {.rep = rep, .reps = COUNTED, .of = of, .error = CLAIM_ERROR};
+
+	for (size_t i = 0; i < COUNTED; i++) {
+		of[i] = MESSAGES;
+		rep[i] = burst * poisson(state, mean / burst) / MESSAGES;
+		s.value += rep[i] / COUNTED;
+	}
+	return s;
+}
+
+static void test_counts(void)
+{
+	static const struct {
+		double mean, burst;
+	} drawn[] = {{8, 1}, {1, 1}, {8, 4}};
+	double rep[2][COUNTED], of[2][COUNTED];
+	uint64_t state = 7;
+
+	for (size_t r = 0; r < sizeof(drawn) / sizeof(drawn[0]); r++) {
+		size_t ratio = 0, difference = 0, value = 0, undecided = 0;
+
+		for (int i = 0; i < 1000; i++) {
+			struct sample a = draw_share(&state, drawn[r].mean, drawn[r].burst, rep[0], of[0]);
+			struct sample b = draw_share(&state, drawn[r].mean / 4, drawn[r].burst, rep[1], of[1]);
+			struct estimate e = estimate_ratio(&a, &b);
+
+			ratio += e.low > 4 || e.high < 4;
+			undecided += e.low < 1;
+			e = estimate_difference(&a, &b);
+			difference +=
+			    e.low > drawn[r].mean * 0.75 / MESSAGES || e.high < drawn[r].mean * 0.75 / MESSAGES;
+			e = estimate_value(&a);
+			value += e.low > drawn[r].mean / MESSAGES || e.high < drawn[r].mean / MESSAGES;
+		}
+		ok(ratio <= 80 && difference <= 80 && value <= 80,
+		   "%g late messages of 8000 in bursts of %g: the ratio is missed in %zu of 1000, the difference in "
+		   "%zu, the "
+		   "share in %zu",
+		   drawn[r].mean, drawn[r].burst, ratio, difference, value);
+		ok(undecided <= 100, "and four times as many are told from as many, but in %zu of 1000", undecided);
+	}
+	struct sample none = draw_share(&state, 0, 1, rep[0], of[0]), some = draw_share(&state, 3, 1, rep[1], of[1]);
+
+	ok(estimate_ratio(&none, &some).low == 0 && estimate_ratio(&none, &some).high < 0.1, "none, against some");
+	ok(estimate_value(&none).low == 0 && estimate_value(&none).high > 0, "none in these is not none ever");
+}
+
+static void test_clock_error(void)
+{
+	const double nine[] = {996, 997, 998, 999, 1000, 1001, 1002, 1003, 1004};
+	struct sample a = {.value = 1000, .rep = nine, .reps = 9}, b = a;
+	struct estimate e = estimate_ratio(&a, &b);
+
+	ok(e.low > 0.98 && e.high < 1.02 && e.clock_error == 0, "one host: %g to %g", e.low, e.high);
+	a.clock_error = b.clock_error = 100;
+	e = estimate_ratio(&a, &b);
+	ok(e.low < 0.9 / 1.1 && e.low > 0.8 && e.high > 1.1 / 0.9 && e.high < 1.25 && e.clock_error == 100,
+	   "each may be off by 100 ns of 1000: %g to %g", e.low, e.high);
+	e = estimate_difference(&a, &b);
+	ok(e.low < -200 && e.low > -220 && e.high > 200 && e.high < 220, "their difference: %g to %g", e.low, e.high);
+	e = estimate_value(&a);
+	ok(e.low < 900 && e.low > 890 && e.high > 1100 && e.high < 1110, "one of them: %g to %g", e.low, e.high);
+	b.clock_error = 1000;
+	ok(isinf(estimate_ratio(&a, &b).high), "what the error may make 0 is no bound");
+	a.reps = b.reps = 1;
+	ok(estimate_value(&a).has_interval, "a single repetition has that interval, too");
+}
+
 int main(void)
 {
 	test_intervals();
+	test_counts();
+	test_clock_error();
 	test_shared_error();
 	test_many_repetitions();
 	test_selections();

@@ -102,8 +102,16 @@ enum claim_origin {
 /* "source", "ours", "self-test"; NULL after the last. */
 extern const char *const claim_origin_names[];
 
+/*
+ * By which rules claims are judged: those of the run's version, so that what was sealed is verified. 1: the interval of an
+ * extreme is the range of the repetitions' extremes, shares of rare events have intervals by ranks, and the clock between
+ * two hosts is as if it had no error.
+ */
+#define CLAIM_RULES 2
+
 struct claim {
 	enum claim_origin origin;
+	int rules;
 	char *id, *text, *source, *measured_by_source; /* "" if there is none */
 	struct claim_metric metric;
 	struct claim_selection points;

@@ -227,5 +227,10 @@ struct claim_list claim_list_from_json(const json_t *claims)
 
 struct claim_list claim_list_of_run(const json_t *resolved)
 {
-	return claim_list_from_json(json_object_get(resolved, "claims"));
+	const json_t *rules = json_object_get(resolved, "claim_rules");
+	struct claim_list list = claim_list_from_json(json_object_get(resolved, "claims"));
+
+	for (size_t i = 0; i < list.count; i++)
+		list.claims[i].rules = json_is_integer(rules) ? (int)json_integer_value(rules) : 1;
+	return list;
 }

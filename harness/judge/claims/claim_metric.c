@@ -336,31 +336,118 @@ static char *trouble_with(const struct summary_point *point, const struct claim_
 	return NULL;
 }
 
-bool claim_point_sample(const struct summary_point *point, const struct claim_metric *metric, struct sample *s,
-			char **why)
+/* A clock's error shifts a series' quantiles, but neither counts nor spreads. */
+static bool is_shifted(const char *statistic)
+{
+	static const char *const spreads[] = {"stdev", "p90_p10"};
+	const struct statistic *s = find_series_statistic(statistic);
+
+	return s && s->measure == MEASURE_SERIES && strcmp(statistic, spreads[0]) && strcmp(statistic, spreads[1]);
+}
+
+#define SMALL_SHARE 0.01 /* of the limit: an error that moves few messages across it */
+
+/* Why the clock's error keeps the number from being used; NULL: it does not. */
+static char *read_clock_error(const struct summary_point *point, const struct claim_metric *metric, struct sample *s)
+{
+	const struct summary_metric *m = summary_metric_named(&point->results, metric->of);
+	const double error = m ? number_or_zero(m->clock_error) : 0;
+	const json_t *limit = flows_get(point->params, metric->flow, "limit_ns");
+	char human[2][48];
+
+	if (error > 0 && is_shifted(metric->statistic))
+		s->clock_error = error;
+	if (strcmp(metric->statistic, "over_limit") || error <= SMALL_SHARE * json_number_value(limit))
+		return NULL;
+	return fs_path(
+	    "point %" JSON_INTEGER_FORMAT
+	    ": the clock between the hosts may be off by %s, and the limit is %s: how many messages are over it "
+	    "is not known",
+	    point->id, unit_human_ns(llround(error), human[0], sizeof(human[0])),
+	    unit_human_ns(json_integer_value(limit), human[1], sizeof(human[1])));
+}
+
+/* What a share of events is a share of; absent for other numbers. */
+static struct number whole_of(const struct summary_results *r, const struct claim_metric *metric)
+{
+	static const char *const of_steps[] = {"missed_share", "unsent_share"};
+
+	if (!strcmp(metric->statistic, "over_limit"))
+		return summary_number(r, metric->of, "n");
+	for (size_t i = 0; i < 2; i++)
+		if (block_find(flows_bare_key(metric->of)) == &pacing_block && !strcmp(metric->statistic, of_steps[i]))
+			return summary_number(r, metric->of, "steps");
+	return (struct number){.kind = NUMBER_ABSENT};
+}
+
+static double median_of(const double *values, size_t count)
+{
+	double *copy = or_abort(malloc((count + 1) * sizeof(*copy))), median;
+
+	memcpy(copy, values, count * sizeof(*copy));
+	sort_doubles(copy, count);
+	median = count % 2 ? copy[count / 2] : (copy[count / 2 - 1] + copy[count / 2]) / 2;
+	free(copy);
+	return median;
+}
+
+/* Since the second rules: an extreme is that of a repetition. That of all may be a single event, and grows with their
+ * number. */
+static void take_typical_extreme(struct sample *s)
+{
+	if (s->over_reps != OVER_REPS_MIN && s->over_reps != OVER_REPS_MAX)
+		return;
+	s->over_reps = OVER_REPS_SPREAD;
+	if (s->reps)
+		s->value = median_of(s->rep, s->reps);
+}
+
+static void read_reps(const struct summary_point *point, const struct claim_metric *metric, int rules, struct sample *s)
+{
+	double *values = or_abort(calloc(point->rep_count + 1, sizeof(*values)));
+	double *of = or_abort(calloc(point->rep_count + 1, sizeof(*of)));
+	bool counts = rules >= CLAIM_RULES;
+
+	for (size_t i = 0; i < point->rep_count; i++) {
+		double value = number_value(number_of(&point->reps[i].results, metric));
+		double whole = number_value(whole_of(&point->reps[i].results, metric));
+
+		if (isnan(value))
+			continue;
+		counts &= whole > 0;
+		of[s->reps] = whole;
+		values[s->reps++] = value;
+	}
+	s->rep = values;
+	s->of = of;
+	if (counts)
+		return;
+	free(of);
+	s->of = NULL;
+}
+
+bool claim_point_sample(const struct summary_point *point, const struct claim_metric *metric, int rules,
+			struct sample *s, char **why)
 {
 	struct number number = number_of(&point->results, metric);
-	double *values;
 
 	*s = (struct sample){.over_reps = claim_metric_over_reps(metric), .value = number_or_zero(number)};
 	*why = trouble_with(point, metric, number);
+	if (!*why && rules >= CLAIM_RULES)
+		*why = read_clock_error(point, metric, s);
 	if (*why)
 		return false;
-	values = or_abort(calloc(point->rep_count + 1, sizeof(*values)));
-	for (size_t i = 0; i < point->rep_count; i++) {
-		double value = number_value(number_of(&point->reps[i].results, metric));
-
-		if (!isnan(value))
-			values[s->reps++] = value;
-	}
-	s->rep = values;
+	read_reps(point, metric, rules, s);
+	if (rules >= CLAIM_RULES)
+		take_typical_extreme(s);
 	return true;
 }
 
 void claim_sample_free(struct sample *s)
 {
 	free((double *)s->rep);
-	s->rep = NULL;
+	free((double *)s->of);
+	s->rep = s->of = NULL;
 }
 
 /* --- errors in a metric --- */
@@ -571,35 +658,167 @@ static void rank_pairs(struct estimate *e, const struct sample *a, const struct 
 	free(x);
 }
 
+/* --- intervals of counts --- */
+
+/*
+ * Rare events, as a Poisson variable of which the repetitions are samples: how many, of how many messages, both divided
+ * by their dispersion where they come in bursts.
+ */
+struct events {
+	double count, of;
+};
+
+#define REPS_TO_COUNT 4	  /* with fewer, their dispersion is not known */
+#define RARE_SHARE    0.1 /* more are not rare */
+
+static bool are_counts(const struct sample *s)
+{
+	return s->of && s->reps >= REPS_TO_COUNT && s->value < RARE_SHARE;
+}
+
+static struct events events_of(const struct sample *s)
+{
+	struct events e = {0};
+	double dispersion = 0;
+
+	for (size_t i = 0; i < s->reps; i++) {
+		e.count += s->rep[i] * s->of[i];
+		e.of += s->of[i];
+	}
+	for (size_t i = 0; i < s->reps && e.count > 0; i++) {
+		const double expected = e.count * s->of[i] / e.of, off = s->rep[i] * s->of[i] - expected;
+
+		dispersion += off * off / expected / (double)(s->reps - 1);
+	}
+	dispersion = fmax(dispersion, 1);
+	return (struct events){e.count / dispersion, e.of / dispersion};
+}
+
+#define ROOT_OFFSET 0.375 /* the root of a Poisson variable and this has a variance of 1/4 (Anscombe 1948) */
+
+static double events_bound(const struct events *e, double z)
+{
+	const double root = sqrt(e->count + ROOT_OFFSET) + z / 2;
+
+	return root > 0 && (e->count > 0 || z > 0) ? fmax(0, root * root - ROOT_OFFSET) / e->of : 0;
+}
+
+/* By how many standard deviations two counts differ from this ratio of them (Gu, Ng, Tang and Schucany 2008). */
+static double off_ratio(const struct events *a, const struct events *b, double ratio)
+{
+	const double scaled = ratio * a->of / b->of;
+
+	return 2 * (sqrt(a->count + ROOT_OFFSET) - sqrt(scaled * (b->count + ROOT_OFFSET))) / sqrt(1 + scaled);
+}
+
+/* The ratio from which they differ by z standard deviations. */
+static double ratio_bound(const struct events *a, const struct events *b, double z)
+{
+	double low = 0, high = 1;
+
+	while (off_ratio(a, b, high) > z && high < 1e12)
+		high *= 2;
+	for (int i = 0; i < 100; i++) {
+		const double middle = (low + high) / 2;
+
+		*(off_ratio(a, b, middle) > z ? &low : &high) = middle;
+	}
+	return high;
+}
+
+static void count_ratio(struct estimate *e, const struct sample *a, const struct sample *b)
+{
+	const struct events x = events_of(a), y = events_of(b);
+	const double z = stats_normal_quantile(tail_of(a));
+
+	include_value(e, x.count > 0 ? ratio_bound(&x, &y, z) : 0);
+	include_value(e, y.count > 0 ? ratio_bound(&x, &y, -z) : INFINITY);
+}
+
+/* From the two intervals (Zou and Donner 2008). */
+static void count_difference(struct estimate *e, const struct sample *a, const struct sample *b)
+{
+	const struct events x = events_of(a), y = events_of(b);
+	const double z = stats_normal_quantile(tail_of(a)), p = x.count / x.of, q = y.count / y.of;
+
+	include_value(e, e->value - hypot(p - events_bound(&x, -z), events_bound(&y, z) - q));
+	include_value(e, e->value + hypot(events_bound(&x, z) - p, q - events_bound(&y, -z)));
+}
+
+static void count_one(struct estimate *e, const struct sample *s)
+{
+	const struct events x = events_of(s);
+	const double z = stats_normal_quantile(tail_of(s));
+
+	include_value(e, events_bound(&x, -z));
+	include_value(e, events_bound(&x, z));
+}
+
+/* --- the error of the clock --- */
+
+/* What is shifted by up to the error of each; what becomes 0 or less has no ratio. */
+static void include_clock_ratio(struct estimate *e, const struct sample *a, const struct sample *b)
+{
+	const double up = a->value > 0 ? a->clock_error / a->value : 0;
+	const double down = b->value > 0 ? b->clock_error / b->value : 0;
+
+	if (!(a->clock_error > 0 || b->clock_error > 0))
+		return;
+	e->clock_error = fmax(a->clock_error, b->clock_error);
+	include_value(e, up < 1 ? e->low * (1 - up) / (1 + down) : 0);
+	include_value(e, down < 1 ? e->high * (1 + up) / (1 - down) : INFINITY);
+}
+
+static void include_clock(struct estimate *e, double error)
+{
+	if (!(error > 0))
+		return;
+	e->clock_error = error;
+	include_value(e, e->low - error);
+	include_value(e, e->high + error);
+}
+
 /* --- estimates with their intervals --- */
 
 struct estimate estimate_value(const struct sample *s)
 {
-	struct estimate e = {s->value, false, s->value, s->value};
+	struct estimate e = {s->value, false, s->value, s->value, 0};
 
-	if (s->over_reps != OVER_REPS_SUM && s->reps > 1)
+	if (are_counts(s))
+		count_one(&e, s);
+	else if (s->over_reps != OVER_REPS_SUM && s->reps > 1)
 		rank_one(&e, s);
+	include_clock(&e, s->clock_error);
 	return e;
 }
 
 /* If a claim compares a median with a maximum, there is no interval. */
-static struct estimate estimate_pair(const struct sample *a, const struct sample *b, double (*combine)(double, double))
+static struct estimate estimate_pair(const struct sample *a, const struct sample *b, double (*combine)(double, double),
+				     void (*count)(struct estimate *e, const struct sample *a, const struct sample *b))
 {
 	double value = combine(a->value, b->value);
-	struct estimate e = {value, false, value, value};
+	struct estimate e = {value, false, value, value, 0};
 
-	if (is_extreme(a) == is_extreme(b) && a->over_reps != OVER_REPS_SUM && b->over_reps != OVER_REPS_SUM &&
-	    a->reps && b->reps && a->reps + b->reps > 2)
+	if (are_counts(a) && are_counts(b))
+		count(&e, a, b);
+	else if (is_extreme(a) == is_extreme(b) && a->over_reps != OVER_REPS_SUM && b->over_reps != OVER_REPS_SUM &&
+		 a->reps && b->reps && a->reps + b->reps > 2)
 		rank_pairs(&e, a, b, combine);
 	return e;
 }
 
 struct estimate estimate_difference(const struct sample *a, const struct sample *b)
 {
-	return estimate_pair(a, b, subtract);
+	struct estimate e = estimate_pair(a, b, subtract, count_difference);
+
+	include_clock(&e, a->clock_error + b->clock_error);
+	return e;
 }
 
 struct estimate estimate_ratio(const struct sample *a, const struct sample *b)
 {
-	return estimate_pair(a, b, divide);
+	struct estimate e = estimate_pair(a, b, divide, count_ratio);
+
+	include_clock_ratio(&e, a, b);
+	return e;
 }

@@ -49,6 +49,9 @@ struct sample {
 	const double *rep;	  /* the value of each repetition; those without one are left out */
 	size_t reps;
 	double error; /* how often an interval may miss the truth; 0: CLAIM_ERROR */
+	const double
+	    *of; /* of a share: the messages or steps that it is a share of, of each repetition; NULL: it is none */
+	double clock_error; /* all of it may be off by so much, in one direction: of the clock between two hosts */
 };
 
 #define CLAIM_ERROR 0.05
@@ -56,7 +59,8 @@ struct sample {
 struct estimate {
 	double value;
 	bool has_interval;
-	double low, high; /* low <= value <= high; both the value without an interval; may be infinite */
+	double low, high;   /* low <= value <= high; both the value without an interval; may be infinite */
+	double clock_error; /* the largest of its samples, which the interval includes */
 };
 
 /* The interval of the median of repetitions that the sign test does not reject. */
@@ -72,10 +76,12 @@ struct estimate estimate_ratio(const struct sample *a, const struct sample *b); 
 /* A setting, by its key in params; NULL if the point has none of that name. */
 const json_t *claim_point_param(const struct summary_point *point, const char *key);
 
-/* The measured values of a number, in the form needed for intervals; free with claim_sample_free(). On failure false,
- * and `why` says what is wrong with the point (to be freed). */
-bool claim_point_sample(const struct summary_point *point, const struct claim_metric *metric, struct sample *s,
-			char **why);
+/*
+ * The measured values of a number, in the form needed for intervals; free with claim_sample_free(). On failure false, and
+ * `why` says what is wrong with the point (to be freed). `rules`: those of the run (struct claim).
+ */
+bool claim_point_sample(const struct summary_point *point, const struct claim_metric *metric, int rules,
+			struct sample *s, char **why);
 void claim_sample_free(struct sample *s);
 
 #endif

@@ -308,6 +308,7 @@ struct pool {
 	double value;
 	double *rep;
 	size_t reps, cases;
+	double clock_share; /* the clock's error, as a share of the value */
 };
 
 /* For numbers without a logarithm: false, and the reason in `why`. */
@@ -323,6 +324,7 @@ static bool pool_add(struct pool *pool, const struct summary_point *point, const
 		pool->rep[i] += log(s->rep[i]);
 	}
 	pool->value += log(s->value);
+	pool->clock_share += s->clock_error / s->value;
 	pool->over_reps = s->over_reps;
 	pool->cases++;
 	if (!is_positive)
@@ -337,14 +339,18 @@ static struct sample pool_mean(struct pool *pool)
 
 	for (size_t i = 0; i < pool->reps; i++)
 		pool->rep[i] = exp(pool->rep[i] / cases);
-	return (struct sample){pool->over_reps, exp(pool->value / cases), pool->rep, pool->reps};
+	return (struct sample){.over_reps = pool->over_reps,
+			       .value = exp(pool->value / cases),
+			       .rep = pool->rep,
+			       .reps = pool->reps,
+			       .clock_error = pool->clock_share / cases * exp(pool->value / cases)};
 }
 
 static bool pool_add_point(struct pool *pool, const struct summary_point *point, const struct claim_metric *metric,
-			   char **why)
+			   int rules, char **why)
 {
 	struct sample s = {0};
-	bool good = claim_point_sample(point, metric, &s, why) && pool_add(pool, point, &s, why);
+	bool good = claim_point_sample(point, metric, rules, &s, why) && pool_add(pool, point, &s, why);
 
 	claim_sample_free(&s);
 	return good;
@@ -359,8 +365,8 @@ static bool pool_add_pair(struct claim_case *c, const struct claim_pairing *p, c
 		return false;
 	point_ids_add(&c->points, point->id);
 	point_ids_add(&c->against, partner->id);
-	return pool_add_point(of_points, point, &p->claim->metric, why) &&
-	       pool_add_point(of_against, partner, &p->claim->against.metric, why);
+	return pool_add_point(of_points, point, &p->claim->metric, p->claim->rules, why) &&
+	       pool_add_point(of_against, partner, &p->claim->against.metric, p->claim->rules, why);
 }
 
 void claim_pool_judge(struct claim_case *c, const struct claim_pairing *p)

@@ -144,16 +144,19 @@ void claim_case_measure(struct claim_case *c, const struct claim *claim, const s
 
 void claim_case_bound(struct claim_case *c, const struct claim *claim, const struct estimate *e)
 {
-	char bound[CLAIM_NUMBER_MAX];
+	char bound[CLAIM_NUMBER_MAX], error[CLAIM_NUMBER_MAX + 48] = "", human[48];
 
 	claim_case_measure(c, claim, e);
+	if (e->clock_error > 0)
+		snprintf(error, sizeof(error), " with the clock's error of %s",
+			 unit_human_ns(llround(e->clock_error), human, sizeof(human)));
 	claim_number_text(claim, e->low < claim->min ? claim->min : claim->max, bound, sizeof(bound));
 	if (e->high < claim->min || e->low > claim->max)
 		claim_case_decide(c, CLAIM_FAILS,
 				  fs_path("%s is %s %s", c->measured, e->high < claim->min ? "below" : "above", bound));
 	else if (e->low < claim->min || e->high > claim->max)
 		claim_case_decide(c, CLAIM_NOT_JUDGED,
-				  fs_path("too close to call: %s, and the bound is %s", c->measured, bound));
+				  fs_path("too close to call: %s%s, and the bound is %s", c->measured, error, bound));
 }
 
 /* With the interval only if a single case was measured. */

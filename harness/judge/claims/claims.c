@@ -100,7 +100,7 @@ static char *trend_read(struct trend *t)
 	for (size_t i = 0; i < t->count && !why; i++) {
 		why = why_off_axis(t, i);
 		if (!why)
-			claim_point_sample(t->points[i], &t->claim->metric, &t->samples[i], &why);
+			claim_point_sample(t->points[i], &t->claim->metric, t->claim->rules, &t->samples[i], &why);
 	}
 	for (size_t i = 0; i < t->count && !why; i++)
 		if (t->samples[i].value <= 0)
@@ -250,8 +250,8 @@ static void judge_point(struct claim_case *c, const struct claim_pairing *p, con
 	point_ids_add(&c->points, point->id);
 	if (partner)
 		point_ids_add(&c->against, partner->id);
-	if (!why && claim_point_sample(point, &p->claim->metric, &a, &why) &&
-	    (is_alone || claim_point_sample(partner, &p->claim->against.metric, &b, &why))) {
+	if (!why && claim_point_sample(point, &p->claim->metric, p->claim->rules, &a, &why) &&
+	    (is_alone || claim_point_sample(partner, &p->claim->against.metric, p->claim->rules, &b, &why))) {
 		a.error = b.error = error;
 		judge_numbers(c, p->claim, &a, &b);
 	} else {

@@ -96,15 +96,18 @@ static json_t *describe_defaults(const struct spec *spec)
 
 json_t *describe_resolved(const struct spec *spec)
 {
-	json_t *points = json_array();
+	json_t *points = json_array(), *resolved;
 
 	for (size_t i = 0; i < spec->point_count; i++)
 		json_array_append_new(points, point_json(&spec->point[i]));
-	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:O, s:o, s:O*, s:o, s:o}", "schema", 1, "name", spec->name,
-			 "title", spec->title, "variant", spec->quick ? "quick" : "full", "kernels",
-			 describe_kernels(spec), "points", points, "named", spec->named, "claims",
-			 claim_list_to_json(&spec->claims), "judge", spec->judge, "bookkeeping", setting_bookkeeping(),
-			 "defaults", describe_defaults(spec));
+	resolved = json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:O, s:o, s:O*, s:o, s:o}", "schema", 1, "name",
+			     spec->name, "title", spec->title, "variant", spec->quick ? "quick" : "full", "kernels",
+			     describe_kernels(spec), "points", points, "named", spec->named, "claims",
+			     claim_list_to_json(&spec->claims), "judge", spec->judge, "bookkeeping",
+			     setting_bookkeeping(), "defaults", describe_defaults(spec));
+	if (spec->claims.count)
+		json_object_set_new(resolved, "claim_rules", json_integer(CLAIM_RULES));
+	return resolved;
 }
 
 static json_int_t in_ns(const struct timespec *t)
