@@ -160,6 +160,7 @@ NEW   :=
 SPEC  := experiments/quickstart
 BOOTS := 8
 kernel-ab:
+	@[ -n '$(OLD)' ] && [ -n '$(NEW)' ] || { echo 'make kernel-ab: name both kernels: make kernel-ab OLD=6.1.0-40-amd64 NEW=/boot/vmlinuz-6.12.9' >&2; exit 2; }
 	@common/deps build run guest
 	@$(MAKE) --no-print-directory -j$(CPUS) all
 	@$(BUILD)/kblat boots start '$(SPEC)' --loader guest --old '$(OLD)' --new '$(NEW)' --boots '$(BOOTS)' --out $(BUILD)/kernel-ab

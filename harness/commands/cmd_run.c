@@ -24,6 +24,7 @@
 #include "judge/analysis/summary_table.h"
 #include "judge/claims/claims.h"
 #include "measure/run/channel.h"
+#include "measure/run/environment.h"
 #include "measure/run/forecast.h"
 #include "measure/run/preflight.h"
 #include "measure/run/run.h"
@@ -104,6 +105,18 @@ static void print_json(const struct spec *spec, const struct forecast *each)
 		forecast_to_json(&each[i], p);
 	json_print(points, stdout);
 	json_decref(points);
+}
+
+/* Profiles that a run would refuse. */
+static int dry_run_check(const struct spec *spec, struct err *e)
+{
+	json_t *names = json_object();
+	int rc;
+
+	environment_names(spec->point, spec->point_count, names);
+	rc = environment_foresee(names, stderr, e);
+	json_decref(names);
+	return rc;
 }
 
 /* `out`: as for --out; former runs are searched for there. */
@@ -656,10 +669,11 @@ static enum status run_one(const struct run_options *o, struct err *e)
 		diag_print(&diag, stderr);
 		status = STATUS_USAGE;
 	} else if (o->dry_run) {
-		status = STATUS_OK;
+		status = dry_run_check(&spec, e) ? e->status : STATUS_OK;
 		if (!o->json && !o->shared.source && !o->shared.sink)
 			say_missing(&spec);
-		dry_run_show(&spec, o->out, o->json);
+		if (!status)
+			dry_run_show(&spec, o->out, o->json);
 	} else {
 		status = check_budget(o, &spec, e) ? e->status : measure(o, &spec, e);
 	}

@@ -179,6 +179,12 @@ busy() {
 	assert_contains "$output" "--margin: must be a percentage"
 	run -2 guest --old ./vmlinuz:./6.9.0 --new v2
 	assert_contains "$output" "must be named by its absolute path"
+	run -2 guest --dry-run --old v1 --new /none/vmlinuz
+	assert_contains "$output" "/none/vmlinuz: this kernel cannot be read"
+	run -2 "$KBLAT" boots start "$SOURCE/spec.yaml" --loader gest --old v1 --new v2 --dry-run
+	assert_contains "$output" "did you mean 'guest'?"
+	run -2 make -s -C "$ROOT" kernel-ab
+	assert_contains "$output" "name both kernels"
 	run -128 guest --exit git-bisect --boots 0 --old v1 --new v2
 	run -2 "$KBLAT" boots start nothing --loader guest --old v1 --new v2
 	run -2 guest --old v1 --new v2 --set messages=-1

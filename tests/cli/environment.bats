@@ -279,3 +279,15 @@ await_restored() {
 	assert_eq "$(json "$run_dir/points/0000/point.json" '[(p["cpu"], p["shared_cpu"]) for p in d["placement"].values()]')" \
 		"[(0, False), (1, False)]"
 }
+
+@test "--dry-run refuses a profile that there is not, as a run does, for one experiment and for a study" {
+	mkdir -p study/env
+	cp env.yaml study/env/spec.yaml
+	for what in env.yaml study; do
+		run "$KBLAT" run $what --dry-run --profile-path "$T" --set environment=quite
+		[ "$status" -eq 2 ]
+		assert_contains "$output" "unknown profile 'quite'; did you mean 'quiet'?"
+		run "$KBLAT" run $what --dry-run --profile-path "$T" --set environment=quiet
+		[ "$status" -eq 0 ]
+	done
+}

@@ -172,6 +172,36 @@ int environment_check(struct environment *env, const struct point *points, size_
 	return rc;
 }
 
+void environment_names(const struct point *points, size_t count, json_t *names)
+{
+	for (size_t i = 0; i < count; i++)
+		if (wanted(&points[i]))
+			json_object_set_new(names, wanted(&points[i]), json_true());
+}
+
+int environment_foresee(json_t *names, FILE *out, struct err *e)
+{
+	volatile sig_atomic_t never = 0;
+	struct environment env;
+	const char *name;
+	json_t *is_wanted;
+	int rc = 0;
+
+	environment_open(&env, &never);
+	json_object_foreach (names, name, is_wanted) {
+		struct err own = ERR_INIT;
+
+		if (rc || !environment_plan(&env, name, &own))
+			continue;
+		if (own.status == STATUS_USAGE)
+			rc = err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL, "%s", own.text);
+		else
+			fprintf(out, "kblat: it would end with: %s\n", own.text);
+	}
+	environment_close(&env);
+	return rc;
+}
+
 bool environment_is_applied(const struct environment *env)
 {
 	return env->name != NULL;

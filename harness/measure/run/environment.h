@@ -35,6 +35,11 @@ void environment_close(struct environment *env);
  */
 int environment_check(struct environment *env, const struct point *points, size_t count, struct err *e);
 
+/* For a dry run: the profiles of points, as keys of `names`; and whether a run with these would be refused: then -EINVAL. What
+ * else would end it is printed to `out`. */
+void environment_names(const struct point *points, size_t count, json_t *names);
+int environment_foresee(json_t *names, FILE *out, struct err *e);
+
 /* What a profile would change here: into `plans`, under its name (or path). Fails as environment_check() does. */
 int environment_plan(struct environment *env, const char *profile, struct err *e);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/diag.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/spawn.h"
@@ -145,13 +146,25 @@ bool loader_is_guest(const char *name)
 	return !strcmp(name, LOADER_GUEST);
 }
 
+int loader_check_name(const char *name, struct err *e)
+{
+	const char *names[sizeof(loaders) / sizeof(loaders[0]) + 1] = {NULL};
+	char hint[SUGGESTION_MAX];
+
+	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
+		names[i] = loaders[i].name;
+	return loader_row(name)
+		   ? 0
+		   : err_set(e, -EINVAL, STATUS_USAGE, "--loader", NULL, "must be one of " LOADER_NAMES ", not '%s'%s",
+			     name, suggestion(suggest(name, names), hint, sizeof(hint)));
+}
+
 int loader_check(const char *name, struct err *e)
 {
 	const struct loader_row *row = loader_row(name);
 
 	if (!row)
-		return err_set(e, -EINVAL, STATUS_USAGE, "--loader", NULL, "must be one of " LOADER_NAMES ", not '%s'",
-			       name);
+		return loader_check_name(name, e);
 	if (row == &own)
 		return access(name, X_OK) ? err_sys(e, -errno, name, "run it as the boot loader's program") : 0;
 	if (loader_is_guest(name))

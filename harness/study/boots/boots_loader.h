@@ -32,7 +32,10 @@ struct loader {
 /* Is it the one that boots a virtual machine, not this one (boots_guest.h)? It does nothing of what the verbs ask for. */
 bool loader_is_guest(const char *name);
 
-/* Is there one of this name, and may this user call it? */
+/* Is there one of this name? */
+int loader_check_name(const char *name, struct err *e);
+
+/* And may this user call it? */
 int loader_check(const char *name, struct err *e);
 
 /* What the boot loader calls the kernel of this release, which the caller frees; NULL and `e`: it has no such entry. A

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "common/codec.h"
 #include "common/fs.h"
@@ -17,6 +18,7 @@
 #include "common/units.h"
 #include "files/rundir/writer.h"
 #include "judge/compare/comparison.h"
+#include "measure/run/environment.h"
 #include "measure/run/forecast.h"
 #include "measure/run/host_state.h"
 #include "measure/run/run.h"
@@ -249,6 +251,17 @@ static int check_outlives(const char *parent, struct err *e)
 	return 0;
 }
 
+static int foresee_environments(const struct spec *spec, struct err *e)
+{
+	json_t *names = json_object();
+	int rc;
+
+	environment_names(spec->point, spec->point_count, names);
+	rc = environment_foresee(names, stderr, e);
+	json_decref(names);
+	return rc;
+}
+
 static int take_boots_spec(struct study *s, const struct study_request *r, struct err *e)
 {
 	struct boots_plan *p = boots_plan_of(s);
@@ -267,7 +280,10 @@ static int take_boots_spec(struct study *s, const struct study_request *r, struc
 		const struct forecast sum = forecast_run(&spec, s->parent, NULL);
 
 		p->expected_s = forecast_seconds(&sum);
-		rc = s->spec ? (p->in_guest ? 0 : check_outlives(s->parent, e)) : err_sys(e, -errno, r->path, "find");
+		rc = r->dry_run && !p->in_guest ? foresee_environments(&spec, e) : 0;
+		rc = rc
+			 ?: s->spec ? (p->in_guest ? 0 : check_outlives(s->parent, e))
+				    : err_sys(e, -errno, r->path, "find");
 	}
 	diag_free(&diag);
 	spec_free(&spec);
@@ -277,6 +293,18 @@ static int take_boots_spec(struct study *s, const struct study_request *r, struc
 static char *asked_text(const char *text)
 {
 	return text ? fs_path("%s", text) : NULL;
+}
+
+/* A file, and after a colon its modules. */
+static int check_kernel(const char *text, struct err *e)
+{
+	char *file = fs_path("%.*s", (int)strcspn(text, ":"), text);
+	int rc = 0;
+
+	if (access(file, R_OK))
+		rc = err_set(e, -ENOENT, STATUS_USAGE, file, NULL, "this kernel cannot be read: %s", strerror(errno));
+	free(file);
+	return rc;
 }
 
 /* In a guest, which kernel is running is known without its name, which a file need not have. */
@@ -293,6 +321,8 @@ static int take_kernel(struct boots_plan *p, size_t i, const struct boots_option
 	if (slash && *text != '/')
 		return err_set(e, -EINVAL, STATUS_USAGE, "boots", NULL, "'%.80s' must be named by its absolute path",
 			       text);
+	if (slash && check_kernel(text, e))
+		return -ENOENT;
 	for (size_t k = 0; k < i && (many || !p->in_guest); k++)
 		if (!strcmp(p->arm[k].kernel, name))
 			return err_set(e, -EINVAL, STATUS_USAGE, "boots", NULL,
@@ -350,6 +380,8 @@ enum status boots_plan_make(struct study *s, const struct study_request *r, stru
 	if (check_asked_for(r, e))
 		return err_status(e);
 	p->way = o->bisect ? BOOTS_BISECT : o->kernels.count ? BOOTS_SERIES : BOOTS_PAIR;
+	if (loader_check_name(o->loader, e))
+		return err_status(e);
 	p->in_guest = loader_is_guest(o->loader);
 	p->settle_s = p->in_guest ? 0 : BOOTS_SETTLE_S;
 	if (read_settle(o, &p->settle_s, e) || take_kernels(p, o, e) || take_boots_spec(s, r, e))

@@ -21,6 +21,7 @@
 #include "files/rundir/run_mode.h"
 #include "judge/claims/claim_verdict.h"
 #include "judge/claims/claims.h"
+#include "measure/run/environment.h"
 #include "report/derived.h"
 #include "report/gnuplot.h"
 #include "report/html.h"
@@ -355,7 +356,7 @@ static enum status plan_campaign(struct study *s, const struct study_request *r,
 	words_free(&s->options.set); /* each experiment has those that apply to it */
 	for (size_t i = 0; i < all->count; i++)
 		plan_experiment(s, &all->items[i], &r->overrides);
-	return STATUS_OK;
+	return r->dry_run && environment_foresee(all->environments, stderr, e) ? err_status(e) : STATUS_OK;
 }
 
 static void free_plan(void *plan)

@@ -13,6 +13,7 @@
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/yaml.h"
+#include "measure/run/environment.h"
 #include "measure/run/forecast.h"
 #include "measure/run/preflight.h"
 
@@ -175,7 +176,8 @@ static int read_yaml(struct experiments *s, FILE *complaints)
 
 /* --- specs --- */
 
-static int load_spec(struct experiment *x, const struct spec_overrides *overrides, const char *runs, FILE *complaints)
+static int load_spec(struct experiment *x, const struct spec_overrides *overrides, const char *runs,
+		     json_t *environments, FILE *complaints)
 {
 	struct spec_overrides own = *overrides;
 	struct spec spec;
@@ -191,6 +193,8 @@ static int load_spec(struct experiment *x, const struct spec_overrides *override
 		x->expected = forecast_run(&spec, runs, NULL);
 	x->points = spec_points_json(&spec);
 	x->messages = preflight_messages(spec.point, spec.point_count);
+	if (environments)
+		environment_names(spec.point, spec.point_count, environments);
 	x->missing = preflight_count_missing(spec.point, spec.point_count, &x->why_missing);
 	diag_free(&d);
 	spec_free(&spec);
@@ -230,7 +234,7 @@ int experiments_load(const char *path, const struct spec_overrides *overrides, c
 	char *own_runs;
 	int rc, bad = 0;
 
-	*out = (struct experiments){.path = realpath(path, NULL)};
+	*out = (struct experiments){.path = realpath(path, NULL), .environments = json_object()};
 	if (!out->path)
 		return err_sys(e, -errno, path, "find the study");
 	out->name = fs_path("%s", base_name(out->path));
@@ -241,7 +245,7 @@ int experiments_load(const char *path, const struct spec_overrides *overrides, c
 	bad = read_yaml(out, complaints);
 	own_runs = fs_path("%s/runs", out->path);
 	for (size_t i = 0; i < out->count; i++)
-		if (load_spec(&out->items[i], overrides, runs ? runs : own_runs, complaints))
+		if (load_spec(&out->items[i], overrides, runs ? runs : own_runs, out->environments, complaints))
 			bad = -EINVAL;
 	free(own_runs);
 	return bad ? -EINVAL : check_overrides(out, overrides, e);
@@ -255,7 +259,7 @@ int experiments_forecast(const struct study *s, const struct cell *c, const char
 					 .only = (const char *const *)s->options.only.word,
 					 .only_count = s->options.only.count};
 	struct experiment again = {.path = c->spec};
-	int rc = load_spec(&again, &o, runs, NULL);
+	int rc = load_spec(&again, &o, runs, NULL, NULL);
 
 	*expected = again.expected;
 	free(again.applies);
@@ -272,6 +276,7 @@ void experiments_free(struct experiments *s)
 		json_decref(s->items[i].points);
 	}
 	free(s->items);
+	json_decref(s->environments);
 	free(s->path);
 	free(s->name);
 	free(s->title);

@@ -30,6 +30,7 @@ struct experiments {
 	char *path, *name, *title; /* absolute; the folder's name; study.yaml's, or "" */
 	struct experiment *items;
 	size_t count;
+	json_t *environments; /* of all points: profiles, as keys */
 };
 
 /* A directory that is no experiment itself, but has some in it. */
