@@ -458,7 +458,7 @@ $(BUILD)/registers.so $(BUILD)/past_kernel.so: $(BUILD)/%.so: tests/cli/%.c
 $(BUILD)/adapter.so: $(wildcard tests/model/*.c) tests/model/adapter.h
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -pthread -I. -Iharness $(WARN) -Wno-missing-prototypes -O2 -g1 -fPIC -shared -Wl,-z,now -o $@ $(filter %.c,$^)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -pthread -I. -Iharness $(WARN) -Wno-missing-prototypes -O2 -g1 -fPIC -shared -Wl,-z,now -o $@ $(filter %.c,$^) -lm
 
 clean:
 	rm -rf $(BUILD)

@@ -52,6 +52,7 @@ static struct {
 } events[ROWS];
 
 static int failure_count, status_count, event_count;
+static uint64_t seed = 1;
 static _Atomic uint32_t posts;
 
 #define KEY(name, member, value)                                                                                       \
@@ -97,6 +98,9 @@ static const struct {
     KEY("ack_ns", ack_ns, 0),
     KEY("post_ns", post_ns, 0),
     KEY("silent_events", silent_events, 0),
+    KEY("awake_ns", awake_ns, 0),
+    KEY("reach_ns", reach_ns, 60),
+    KEY("polled_writes", polled_writes, 0),
 };
 
 static void add_device(const char *name)
@@ -133,7 +137,12 @@ static void read_line(char *line)
 
 	if (n <= 0 || word[0][0] == '#')
 		return;
-	if (good && !strcmp(word[0], "device") && device_count < MODEL_DEVICES) {
+	if (good && !strcmp(word[0], "effect") && device_count &&
+	    model_read_effect(&model_devices[device_count - 1], line)) {
+		/* read */
+	} else if (good && !strcmp(word[0], "seed")) {
+		seed = strtoull(word[1], NULL, 0);
+	} else if (good && !strcmp(word[0], "device") && device_count < MODEL_DEVICES) {
 		add_device(word[1]);
 	} else if (good && !strcmp(word[0], "fail")) {
 		snprintf(failures[failure_count].call, sizeof(failures[0].call), "%.31s", word[1]);
@@ -219,6 +228,18 @@ static double measure_rate(void)
 	       ((double)(t[1].tv_sec - t[0].tv_sec) * 1e9 + (double)(t[1].tv_nsec - t[0].tv_nsec));
 }
 
+static int64_t measure_cost(void)
+{
+	int64_t least = INT64_MAX;
+
+	for (int i = 0; i < 1000; i++) {
+		const int64_t begin = clock_ticks_begin(), end = clock_ticks_begin();
+
+		least = end - begin < least ? end - begin : least;
+	}
+	return least;
+}
+
 static void map_segment(void)
 {
 	char path[PATH_SIZE];
@@ -235,11 +256,20 @@ static void map_segment(void)
 	model_lock();
 	if (!model->ready) {
 		model->ticks_per_ns = measure_rate();
+		model->clock_cost = measure_cost();
 		model->used = 64; /* 0 is no offset */
 		model->next_port = 20000;
+		model->random = (seed + 1) * 0x9e3779b97f4a7c15ULL; /* never 0 */
 		model->ready = 1;
 	}
 	model_unlock();
+}
+
+static void after_fork(void)
+{
+	model_me = getpid();
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	model_forget_window();
 }
 
 static void start_once(void)
@@ -249,6 +279,7 @@ static void start_once(void)
 		return;
 	model_me = getpid();
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* others write into this process' memory */
+	pthread_atfork(NULL, NULL, after_fork);
 	read_script();
 	map_segment();
 }
@@ -581,6 +612,62 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
 	return n;
 }
 
+int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index, struct ibv_gid_entry *entry,
+		      uint32_t flags, size_t size)
+{
+	struct ibv_gid_entry all[MODEL_GIDS * 2];
+	const struct model_device *d = model_context_of(context)->device;
+
+	(void)flags;
+	if (!port || port > (uint32_t)d->ports || index >= (uint32_t)d->gids ||
+	    _ibv_query_gid_table(context, all, MODEL_GIDS, 0, sizeof(all[0])) <= (ssize_t)index)
+		return ENODATA;
+	all[index].port_num = port;
+	memcpy(entry, &all[index], size < sizeof(*entry) ? size : sizeof(*entry));
+	return 0;
+}
+
+/* Tables have more entries than are used; those are zero. */
+int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
+{
+	struct ibv_gid_entry entry = {.gid_index = 0};
+
+	if (index < 0 || index > 255)
+		return -1;
+	_ibv_query_gid_ex(context, port, (uint32_t)index, &entry, 0, sizeof(entry));
+	*gid = entry.gid;
+	return 0;
+}
+
+int ibv_query_gid_type(struct ibv_context *context, uint8_t port, unsigned index, unsigned *type)
+{
+	(void)port;
+	(void)index;
+	*type = model_context_of(context)->device->link == IBV_LINK_LAYER_ETHERNET ? 1 : 0; /* RoCE v2 */
+	return 0;
+}
+
+int ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *key)
+{
+	(void)context;
+	(void)port;
+	*key = index ? 0 : 0xffff;
+	return 0;
+}
+
+int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
+{
+	(void)qp;
+	(void)gid;
+	(void)lid;
+	return EOPNOTSUPP;
+}
+
+int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
+{
+	return ibv_attach_mcast(qp, gid, lid);
+}
+
 int ibv_close_device(struct ibv_context *context)
 {
 	struct model_context *c = model_context_of(context);
@@ -598,6 +685,7 @@ int ibv_close_device(struct ibv_context *context)
 /* Those of adapter_queues.c. */
 extern const struct ibv_context_ops model_operations;
 struct ibv_cq_ex *model_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
+struct ibv_qp *model_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
@@ -617,6 +705,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	    .query_port = query_port,
 	    .query_rt_values = query_clock,
 	    .create_cq_ex = model_create_cq_ex,
+	    .create_qp_ex = model_create_qp_ex,
 	    .query_device_ex = query_device_ex,
 	    .sz = sizeof(c->verbs),
 	    .context = {.device = device,

@@ -4,6 +4,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
+#include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +19,14 @@
 #define REFUSED	      28
 #define NO_DATAGRAMS  1
 #define NOT_DATAGRAMS 2
+#define DATA_BYTES    196
 
 struct cm_channel {
 	struct rdma_event_channel base;
 	char fifo[32];
-	struct ibv_context *context; /* of the device, shared by all ids */
+	bool is_gone;
+	struct cm_channel *next;
+	struct ibv_context *context[MODEL_DEVICES]; /* shared by all ids; NULL: not opened yet */
 };
 
 /* From one id to another. */
@@ -30,7 +35,7 @@ struct cm_message {
 	uint64_t to, from; /* ids */
 	char answer_to[32];
 	uint32_t qp, dest_qp;
-	char data[64];
+	char data[DATA_BYTES];
 	uint8_t size;
 };
 
@@ -45,7 +50,7 @@ struct cm_id {
 
 struct cm_event {
 	struct rdma_cm_event base;
-	char data[64];
+	char data[DATA_BYTES];
 };
 
 static struct cm_id *id_of(struct rdma_cm_id *id)
@@ -66,9 +71,10 @@ struct rdma_event_channel *rdma_create_event_channel(void)
 		return NULL;
 	c = calloc(1, sizeof(*c));
 	c->base.fd = model_fifo(c->fifo, sizeof(c->fifo), "cm");
-	c->context = ibv_open_device(&model_devices[0].base);
 	return &c->base;
 }
+
+static struct cm_channel *gone;
 
 void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 {
@@ -78,16 +84,46 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 	snprintf(path, sizeof(path), "%s/%s", getenv("KBLAT_ADAPTER"), c->fifo);
 	unlink(path);
 	close(c->base.fd);
-	ibv_close_device(c->context);
-	free(c);
+	c->is_gone = true;
+	for (int i = 0; i < MODEL_DEVICES; i++)
+		if (c->context[i])
+			ibv_close_device(c->context[i]);
+	/* It stays in memory: programs have a thread that waits for events until the process ends. */
+	c->next = gone;
+	gone = c;
+}
+
+/* Ids that exist: events of others are dropped. */
+static struct cm_id *ids[MODEL_QPS];
+static pthread_mutex_t ids_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool replace_id(const struct cm_id *from, struct cm_id *to)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&ids_lock);
+	for (int i = 0; i < MODEL_QPS && !found; i++)
+		if (ids[i] == from) {
+			ids[i] = to;
+			found = true;
+		}
+	pthread_mutex_unlock(&ids_lock);
+	return found;
+}
+
+static bool is_id(struct cm_id *i)
+{
+	return replace_id(i, i);
 }
 
 int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context, enum rdma_port_space ps)
 {
 	struct cm_id *i = model_fails("cm_id") ? NULL : calloc(1, sizeof(*i));
 
-	if (!i)
+	if (!i || !replace_id(NULL, i)) {
+		free(i);
 		return -1;
+	}
 	i->base.channel = channel;
 	i->base.context = context;
 	i->base.ps = ps;
@@ -100,14 +136,9 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 {
 	if (id_of(id)->listener >= 0)
 		model->listener[id_of(id)->listener].owner = 0;
+	replace_id(id_of(id), NULL);
 	free(id);
 	return 0;
-}
-
-static void bind_device(struct rdma_cm_id *id)
-{
-	id->verbs = ((struct cm_channel *)id->channel)->context;
-	id->port_num = 1;
 }
 
 /* If the device has an interface, only its addresses are. */
@@ -121,16 +152,34 @@ static bool is_address_of(const struct model_device *d, const struct sockaddr *a
 	for (int i = 0; i < d->gids; i++)
 		if (!memcmp(d->gid[i].raw + 16 - size, bytes, size))
 			return true;
-	return !d->netdev[0];
+	return false;
+}
+
+/* The device that has the address; the first one for any other address, unless its addresses are those of an interface. */
+static bool bind_device(struct rdma_cm_id *id, const struct sockaddr *address)
+{
+	struct cm_channel *c = (struct cm_channel *)id->channel;
+	int found = -1;
+
+	for (int i = 0; address && i < MODEL_DEVICES && model_devices[i].base.name[0] && found < 0; i++)
+		if (is_address_of(&model_devices[i], address))
+			found = i;
+	if (found < 0 && address && model_devices[0].netdev[0])
+		return false;
+	found = found < 0 ? 0 : found;
+	if (!c->context[found])
+		c->context[found] = ibv_open_device(&model_devices[found].base);
+	id->verbs = c->context[found];
+	id->port_num = 1;
+	return id->verbs != NULL;
 }
 
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address)
 {
-	if (model_fails("bind_addr") || !is_address_of(&model_devices[0], address))
+	if (model_fails("bind_addr") || !bind_device(id, address))
 		return -1;
 	memcpy(&id->route.addr.src_storage, address,
 	       address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
-	bind_device(id);
 	return 0;
 }
 
@@ -145,7 +194,9 @@ int rdma_listen(struct rdma_cm_id *id, int backlog)
 	for (int n = 0; n < MODEL_QPS && i->listener < 0; n++)
 		if (!model_is_alive(model->listener[n].owner))
 			i->listener = n;
-	i->port = (uint16_t)model->next_port++;
+	i->port = ntohs(id->route.addr.src_sin.sin_port); /* at the same place for IPv6 */
+	if (!i->port)
+		i->port = (uint16_t)model->next_port++;
 	if (i->listener >= 0) {
 		struct model_listener *l = &model->listener[i->listener];
 
@@ -180,6 +231,19 @@ static void tell(struct cm_id *from, const char *fifo, uint64_t to, enum rdma_cm
 	model_tell(fifo, &m, sizeof(m));
 }
 
+/* The queue pair is ready to send to its peer. */
+static int connect_qp(struct cm_id *i)
+{
+	struct rdma_cm_id *id = &i->base;
+	struct ibv_qp_attr a = {.qp_state = IBV_QPS_RTR};
+	int mask;
+
+	if (rdma_init_qp_attr(id, &a, &mask) || ibv_modify_qp(id->qp, &a, mask))
+		return -1;
+	a = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7};
+	return rdma_init_qp_attr(id, &a, &mask) || ibv_modify_qp(id->qp, &a, mask) ? -1 : 0;
+}
+
 static void tell_self(struct cm_id *i, enum rdma_cm_event_type event, int status)
 {
 	tell(i, ((struct cm_channel *)i->base.channel)->fifo, (uintptr_t)i, event, status, NULL, 0);
@@ -188,6 +252,11 @@ static void tell_self(struct cm_id *i, enum rdma_cm_event_type event, int status
 static void tell_peer(struct cm_id *i, enum rdma_cm_event_type event, int status)
 {
 	tell(i, i->peer_fifo, i->peer, event, status, NULL, 0);
+}
+
+static void tell_peer_with(struct cm_id *i, enum rdma_cm_event_type event, const struct rdma_conn_param *p)
+{
+	tell(i, i->peer_fifo, i->peer, event, 0, p->private_data, p->private_data_len);
 }
 
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *source, struct sockaddr *dest, int timeout_ms)
@@ -204,6 +273,8 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *source, struct soc
 	/* TEST-NET-2 is nowhere. */
 	tell_self(id_of(id), nowhere ? RDMA_CM_EVENT_ADDR_ERROR : RDMA_CM_EVENT_ADDR_RESOLVED,
 		  nowhere ? -EHOSTUNREACH : 0);
+	if (!nowhere && !bind_device(id, dest) && !bind_device(id, NULL))
+		return -1;
 	if (model_fails("route_elsewhere"))
 		id->port_num = 2;
 	return 0;
@@ -240,7 +311,7 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *p)
 
 	if (model_fails("connect"))
 		return -1;
-	i->qp = p->qp_num;
+	i->qp = id->qp ? id->qp->qp_num : p->qp_num;
 	for (int n = 0; n < MODEL_QPS; n++) {
 		const struct model_listener *l = &model->listener[n];
 
@@ -275,20 +346,25 @@ static void bring_up(uint32_t number, uint32_t dest)
 
 int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *p)
 {
+	struct rdma_conn_param none = {.qp_num = 0};
 	struct cm_id *i = id_of(id);
 
 	if (model_fails("accept"))
 		return -1;
-	i->qp = p->qp_num;
+	if (!p)
+		p = &none;
+	i->qp = id->qp ? id->qp->qp_num : p->qp_num;
+	if (id->qp && !is_datagram(id) && !is_iwarp(id) && connect_qp(i))
+		return -1;
 	if (is_iwarp(id)) {
 		bring_up(i->qp, i->peer_qp);
 		bring_up(i->peer_qp, i->qp);
 		tell_self(i, RDMA_CM_EVENT_ESTABLISHED, 0);
 	}
 	if (is_datagram(id) || is_iwarp(id))
-		tell_peer(i, RDMA_CM_EVENT_ESTABLISHED, 0);
+		tell_peer_with(i, RDMA_CM_EVENT_ESTABLISHED, p);
 	else
-		tell_peer(i, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
+		tell_peer_with(i, RDMA_CM_EVENT_CONNECT_RESPONSE, p);
 	return 0;
 }
 
@@ -317,9 +393,11 @@ static struct cm_id *id_for_request(struct cm_id *listener)
 {
 	struct rdma_cm_id *id;
 
-	if (rdma_create_id(listener->base.channel, &id, NULL, listener->base.ps))
+	if (rdma_create_id(listener->base.channel, &id, listener->base.context, listener->base.ps))
 		return NULL;
-	bind_device(id);
+	id->route = listener->base.route;
+	id->verbs = listener->base.verbs;
+	id->port_num = 1;
 	return id_of(id);
 }
 
@@ -333,8 +411,31 @@ static void fill_event(struct cm_event *e, const struct cm_message *m)
 							  .qp_num = m->qp};
 		return;
 	}
-	e->base.param.conn = (struct rdma_conn_param){
-	    .private_data = m->size ? e->data : NULL, .private_data_len = m->size, .qp_num = m->qp};
+	e->base.param.conn = (struct rdma_conn_param){.private_data = m->size ? e->data : NULL,
+						      .private_data_len = m->size,
+						      .responder_resources = 16,
+						      .initiator_depth = 16,
+						      .qp_num = m->qp};
+}
+
+/* With a queue pair of the manager's own it does what is left to do: `e` becomes what that leads to. */
+static void go_on(struct cm_event *e)
+{
+	struct cm_id *i = id_of(e->base.id);
+
+	if (!i->base.qp)
+		return;
+	if (e->base.event == RDMA_CM_EVENT_CONNECT_RESPONSE) {
+		if (connect_qp(i)) {
+			e->base.event = RDMA_CM_EVENT_CONNECT_ERROR;
+			e->base.status = -errno;
+			return;
+		}
+		tell_peer(i, RDMA_CM_EVENT_ESTABLISHED, 0);
+		e->base.event = RDMA_CM_EVENT_ESTABLISHED;
+	} else if (e->base.event == RDMA_CM_EVENT_DISCONNECTED) {
+		model_break(i->base.qp);
+	}
 }
 
 int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
@@ -343,8 +444,14 @@ int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event *
 	struct cm_event *e;
 	struct cm_id *to;
 
-	if (model_fails("get_cm_event") || read(channel->fd, &m, sizeof(m)) != sizeof(m))
+	if (model_fails("get_cm_event"))
 		return -1;
+	do {
+		while (((struct cm_channel *)channel)->is_gone)
+			pause();
+		if (read(channel->fd, &m, sizeof(m)) != sizeof(m))
+			return -1;
+	} while (!is_id((struct cm_id *)(uintptr_t)m.to));
 	e = calloc(1, sizeof(*e));
 	to = (struct cm_id *)(uintptr_t)m.to;
 	e->base =
@@ -360,6 +467,7 @@ int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event *
 		memcpy(to->peer_fifo, m.answer_to, sizeof(to->peer_fifo));
 	}
 	fill_event(e, &m);
+	go_on(e);
 	*event = &e->base;
 	return 0;
 }
@@ -390,4 +498,112 @@ int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *a, int *mask)
 	a->dest_qp_num = id_of(id)->peer_qp;
 	a->path_mtu = (enum ibv_mtu)model_context_of(id->verbs)->device->path_mtu;
 	return 0;
+}
+
+/* --- queue pairs that the manager makes --- */
+
+int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
+{
+	struct ibv_qp_attr a = {.qp_state = IBV_QPS_INIT};
+	int mask;
+
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd) {
+		errno = EINVAL;
+		return -1;
+	}
+	id->qp = ibv_create_qp_ex(id->verbs, attr);
+	if (!id->qp)
+		return -1;
+	id->pd = attr->pd;
+	if (rdma_init_qp_attr(id, &a, &mask))
+		return -1;
+	a.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+	ibv_modify_qp(id->qp, &a, mask);
+	for (a.qp_state = IBV_QPS_RTR; is_datagram(id) && a.qp_state <= IBV_QPS_RTS; a.qp_state++)
+		ibv_modify_qp(id->qp, &a, IBV_QP_STATE);
+	return 0;
+}
+
+int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp_init_attr_ex all = {.qp_context = attr->qp_context,
+					  .send_cq = attr->send_cq,
+					  .recv_cq = attr->recv_cq,
+					  .srq = attr->srq,
+					  .cap = attr->cap,
+					  .qp_type = attr->qp_type,
+					  .sq_sig_all = attr->sq_sig_all,
+					  .comp_mask = IBV_QP_INIT_ATTR_PD,
+					  .pd = pd};
+
+	return rdma_create_qp_ex(id, &all);
+}
+
+void rdma_destroy_qp(struct rdma_cm_id *id)
+{
+	ibv_destroy_qp(id->qp);
+	id->qp = NULL;
+}
+
+int rdma_disconnect(struct rdma_cm_id *id)
+{
+	if (id->qp)
+		model_break(id->qp);
+	tell_peer(id_of(id), RDMA_CM_EVENT_DISCONNECTED, 0);
+	tell_self(id_of(id), RDMA_CM_EVENT_DISCONNECTED, 0);
+	return 0;
+}
+
+int rdma_set_option(struct rdma_cm_id *id, int level, int name, void *value, size_t size)
+{
+	(void)id;
+	(void)level;
+	(void)name;
+	(void)value;
+	(void)size;
+	return 0;
+}
+
+/* --- addresses --- */
+
+static struct sockaddr *copy_address(const struct addrinfo *a, socklen_t *size)
+{
+	struct sockaddr *made = malloc(a->ai_addrlen);
+
+	if (made)
+		memcpy(made, a->ai_addr, a->ai_addrlen);
+	*size = a->ai_addrlen;
+	return made;
+}
+
+int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
+		     struct rdma_addrinfo **res)
+{
+	const bool passive = hints && hints->ai_flags & RAI_PASSIVE;
+	struct addrinfo ask = {.ai_family = hints ? hints->ai_family : 0, .ai_flags = passive ? AI_PASSIVE : 0}, *got;
+	struct rdma_addrinfo *made = calloc(1, sizeof(*made));
+	const int rc = made ? getaddrinfo(node, service, &ask, &got) : EAI_MEMORY;
+
+	if (rc) {
+		free(made);
+		return rc;
+	}
+	made->ai_flags = hints ? hints->ai_flags : 0;
+	made->ai_family = got->ai_family;
+	made->ai_qp_type = hints && hints->ai_qp_type ? hints->ai_qp_type : IBV_QPT_RC;
+	made->ai_port_space = hints && hints->ai_port_space ? hints->ai_port_space : RDMA_PS_TCP;
+	if (passive)
+		made->ai_src_addr = copy_address(got, &made->ai_src_len);
+	else
+		made->ai_dst_addr = copy_address(got, &made->ai_dst_len);
+	freeaddrinfo(got);
+	*res = made;
+	return 0;
+}
+
+void rdma_freeaddrinfo(struct rdma_addrinfo *res)
+{
+	free(res->ai_src_addr);
+	free(res->ai_dst_addr);
+	free(res);
 }

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +15,9 @@
 
 #define GRH_BYTES    40
 #define LOOK_NS	     1000000 /* a thread that sleeps looks so often after what takes time */
+#define NEXT_NS	     100     /* a poll waits for a completion that comes so soon: its time is met better */
+#define ALIVE_NS     1000000 /* so often is looked whether the other side lives */
+#define LATE_MOST    512
 #define FIRST_NUMBER 0x100
 
 /* What this process holds of shared objects; the index is `handle`. */
@@ -30,7 +31,7 @@ struct held_cq {
 
 struct held_channel {
 	struct ibv_comp_channel base;
-	struct held_cq *cq;
+	int index;
 };
 
 struct held_ah {
@@ -40,10 +41,10 @@ struct held_ah {
 
 static struct ibv_qp *held_qps[MODEL_QPS];
 static struct ibv_cq *held_cqs[MODEL_CQS];
+static int held_most; /* those are before this index */
 static struct ibv_srq *held_srqs[MODEL_QPS];
 
-/* The first entry of a table that nobody alive holds; each begins with its owner. -1: there is none. */
-static int find_vacant(const void *table, size_t stride, int count)
+int model_find_vacant(const void *table, size_t stride, int count)
 {
 	for (int i = 0; i < count; i++)
 		if (!model_is_alive(*(const pid_t *)(const void *)((const char *)table + (size_t)i * stride)))
@@ -51,9 +52,7 @@ static int find_vacant(const void *table, size_t stride, int count)
 	return -1;
 }
 
-#define VACANT(table, count) find_vacant(table, sizeof((table)[0]), count)
-
-/* --- memory --- */
+/* --- protection domains --- */
 
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
@@ -70,105 +69,18 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 	return 0;
 }
 
-struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
-{
-	struct ibv_mr *mr = model_fails("reg_mr") ? NULL : calloc(1, sizeof(*mr));
-	struct rlimit lockable;
-	int i;
-
-	(void)iova;
-	if (geteuid() && !getrlimit(RLIMIT_MEMLOCK, &lockable) && length > lockable.rlim_cur) {
-		free(mr);
-		mr = NULL;
-		errno = ENOMEM;
-	}
-	if (!mr)
-		return NULL;
-	model_lock();
-	i = VACANT(model->mr, MODEL_MRS);
-	if (i >= 0)
-		model->mr[i] = (struct model_mr){.owner = model_me,
-						 .key = (uint32_t)i << 16 | (++model->generation & 0xffff),
-						 .access = access,
-						 .addr = (uintptr_t)addr,
-						 .length = length};
-	model_unlock();
-	if (i < 0) {
-		free(mr);
-		errno = ENOMEM;
-		return NULL;
-	}
-	*mr = (struct ibv_mr){.context = pd->context,
-			      .pd = pd,
-			      .addr = addr,
-			      .length = length,
-			      .handle = (uint32_t)i,
-			      .lkey = model->mr[i].key,
-			      .rkey = model->mr[i].key};
-	return mr;
-}
-
-#undef ibv_reg_mr
-struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
-{
-	return ibv_reg_mr_iova2(pd, addr, length, (uintptr_t)addr, (unsigned)access);
-}
-
-int ibv_dereg_mr(struct ibv_mr *mr)
-{
-	if (model_fails("dereg_mr"))
-		return errno;
-	model->mr[mr->handle].owner = 0;
-	free(mr);
-	return 0;
-}
-
-/* Does this key of the process open these bytes? */
-static bool is_open_to(pid_t owner, uint32_t key, uint64_t addr, uint64_t length, unsigned access)
-{
-	const uint32_t i = key >> 16;
-	const struct model_mr *mr = &model->mr[i < MODEL_MRS ? i : 0];
-
-	return i < MODEL_MRS && mr->owner == owner && mr->key == key && addr >= mr->addr &&
-	       addr + length <= mr->addr + mr->length && (mr->access & access) == access;
-}
-
-/* By system calls also within one process, because the kernel copies upwards, as receivers rely on. */
-static bool copy(pid_t to, uint64_t target, pid_t from, uint64_t source, size_t length)
-{
-	static __thread char between[65536];
-	const pid_t other = from == model_me ? to : from;
-
-	while (length) {
-		const size_t n =
-		    from != model_me && to != model_me && length > sizeof(between) ? sizeof(between) : length;
-		const bool both = from != model_me && to != model_me;
-		struct iovec here = {(void *)(uintptr_t)(both		    ? (uintptr_t)between
-							 : from == model_me ? source
-									    : target),
-				     n};
-		struct iovec there = {(void *)(uintptr_t)(from == model_me ? target : source), n};
-
-		if ((from == model_me ? process_vm_writev : process_vm_readv)(other, &here, 1, &there, 1, 0) !=
-		    (ssize_t)n)
-			return false;
-		there.iov_base = (void *)(uintptr_t)target;
-		if (both && process_vm_writev(to, &here, 1, &there, 1, 0) != (ssize_t)n)
-			return false;
-		source += n;
-		target += n;
-		length -= n;
-	}
-	return true;
-}
-
 /* --- completion queues --- */
 
-static void wake(struct model_cq *q)
+/* Wakes the waiter for this queue. */
+static void wake(const struct model_cq *q)
 {
-	atomic_fetch_add(&q->rung, 1);
-	if (q->sleeping)
-		syscall(SYS_futex, &q->rung, FUTEX_WAKE, 1, NULL, NULL, 0);
+	struct model_channel *c = q->channel < 0 ? NULL : &model->channel[q->channel];
+
+	if (!c)
+		return;
+	atomic_fetch_add(&c->rung, 1);
+	if (c->sleeping)
+		syscall(SYS_futex, &c->rung, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 static void push(uint32_t cq, const struct model_completion *c)
@@ -188,7 +100,8 @@ static void push(uint32_t cq, const struct model_completion *c)
 	wake(q);
 }
 
-static struct ibv_cq *create_cq(struct ibv_context *context, uint32_t entries, struct ibv_comp_channel *channel)
+static struct ibv_cq *create_cq(struct ibv_context *context, uint32_t entries, void *cq_context,
+				struct ibv_comp_channel *channel)
 {
 	struct held_cq *cq;
 	int i;
@@ -199,8 +112,9 @@ static struct ibv_cq *create_cq(struct ibv_context *context, uint32_t entries, s
 	model_lock();
 	i = VACANT(model->cq, MODEL_CQS);
 	if (i >= 0)
-		model->cq[i] =
-		    (struct model_cq){.size = entries, .ring = model_take(entries * sizeof(struct model_completion))};
+		model->cq[i] = (struct model_cq){.size = entries,
+						 .ring = model_take(entries * sizeof(struct model_completion)),
+						 .channel = channel ? ((struct held_channel *)channel)->index : -1};
 	if (!cq || i < 0 || !model->cq[i].ring) {
 		model_unlock();
 		free(cq);
@@ -211,20 +125,19 @@ static struct ibv_cq *create_cq(struct ibv_context *context, uint32_t entries, s
 	model_unlock();
 	cq->plain.context = context;
 	cq->plain.channel = channel;
+	cq->plain.cq_context = cq_context;
 	cq->plain.handle = (uint32_t)i;
 	cq->plain.cqe = (int)entries;
-	if (channel)
-		((struct held_channel *)channel)->cq = cq;
 	held_cqs[i] = &cq->plain;
+	held_most = i < held_most ? held_most : i + 1;
 	return &cq->plain;
 }
 
 struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel,
 			     int comp_vector)
 {
-	(void)cq_context;
 	(void)comp_vector;
-	return create_cq(context, (uint32_t)cqe, channel);
+	return create_cq(context, (uint32_t)cqe, cq_context, channel);
 }
 
 int ibv_destroy_cq(struct ibv_cq *cq)
@@ -236,19 +149,36 @@ int ibv_destroy_cq(struct ibv_cq *cq)
 }
 
 static void progress_mine(void);
+static void settle(int64_t until);
+
+static atomic_uint late_count;
+
+/* What has to be done by whoever calls. */
+static inline void attend(void)
+{
+	if (atomic_load_explicit(&model->stalled, memory_order_relaxed))
+		progress_mine();
+	if (atomic_load_explicit(&late_count, memory_order_relaxed))
+		settle(clock_ticks_now());
+}
+
+static int64_t soon; /* NEXT_NS in ticks */
 
 /* Take the oldest completion that is there. */
 static bool take(struct ibv_cq *cq, struct model_completion *c)
 {
 	struct model_cq *q = &model->cq[cq->handle];
 
-	if (atomic_load_explicit(&model->stalled, memory_order_relaxed))
-		progress_mine();
+	attend();
 	if (q->head == atomic_load_explicit(&q->tail, memory_order_acquire))
 		return false;
 	*c = ((struct model_completion *)model_at(q->ring))[q->head % q->size];
-	if (c->visible > clock_ticks_begin())
+	const int64_t at = c->visible - model->clock_cost, early = at - clock_ticks_begin();
+
+	if (early > soon)
 		return false;
+	while (early > 0 && clock_ticks_now() < at)
+		;
 	atomic_store_explicit(&q->head, q->head + 1, memory_order_release);
 	if (c->retires)
 		model->qp[c->qp - FIRST_NUMBER].sq_retired = c->retires;
@@ -275,18 +205,21 @@ static int poll_cq(struct ibv_cq *cq, int most, struct ibv_wc *wc)
 	return n;
 }
 
-static int start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
+static int next_poll(struct ibv_cq_ex *cq)
 {
 	struct held_cq *h = (struct held_cq *)cq;
 
-	(void)attr;
-	if (model_fails("start_poll"))
-		return errno;
 	if (!take(&h->plain, &h->now))
 		return ENOENT;
 	cq->status = (enum ibv_wc_status)h->now.status;
 	cq->wr_id = h->now.wr_id;
 	return 0;
+}
+
+static int start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
+{
+	(void)attr;
+	return model_fails("start_poll") ? errno : next_poll(cq);
 }
 
 static void end_poll(struct ibv_cq_ex *cq)
@@ -304,6 +237,31 @@ static __be32 read_imm(struct ibv_cq_ex *cq)
 	return ((struct held_cq *)cq)->now.imm;
 }
 
+static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cq)
+{
+	return (enum ibv_wc_opcode)((struct held_cq *)cq)->now.opcode;
+}
+
+static uint32_t read_bytes(struct ibv_cq_ex *cq)
+{
+	return ((struct held_cq *)cq)->now.bytes;
+}
+
+static uint32_t read_qp(struct ibv_cq_ex *cq)
+{
+	return ((struct held_cq *)cq)->now.qp;
+}
+
+static uint32_t read_source_qp(struct ibv_cq_ex *cq)
+{
+	return ((struct held_cq *)cq)->now.source_qp;
+}
+
+static unsigned read_flags(struct ibv_cq_ex *cq)
+{
+	return ((struct held_cq *)cq)->now.flags;
+}
+
 static uint64_t read_stamp(struct ibv_cq_ex *cq)
 {
 	return ((struct held_cq *)cq)->now.stamp;
@@ -315,11 +273,17 @@ struct ibv_cq_ex *model_create_cq_ex(struct ibv_context *context, struct ibv_cq_
 
 	if (model_fails("create_cq_ex"))
 		return NULL;
-	cq = (struct held_cq *)create_cq(context, attr->cqe, attr->channel);
+	cq = (struct held_cq *)create_cq(context, attr->cqe, attr->cq_context, attr->channel);
 	if (!cq)
 		return NULL;
 	cq->stamped.start_poll = start_poll;
+	cq->stamped.next_poll = next_poll;
 	cq->stamped.end_poll = end_poll;
+	cq->stamped.read_opcode = read_opcode;
+	cq->stamped.read_byte_len = read_bytes;
+	cq->stamped.read_qp_num = read_qp;
+	cq->stamped.read_src_qp = read_source_qp;
+	cq->stamped.read_wc_flags = read_flags;
 	cq->stamped.read_vendor_err = read_vendor;
 	cq->stamped.read_imm_data = read_imm;
 	cq->stamped.read_completion_ts = read_stamp;
@@ -332,13 +296,25 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
 	struct held_channel *c = model_fails("create_comp_channel") ? NULL : calloc(1, sizeof(*c));
 
-	if (c)
-		c->base = (struct ibv_comp_channel){.context = context, .fd = eventfd(0, EFD_CLOEXEC)};
-	return c ? &c->base : NULL;
+	if (!c)
+		return NULL;
+	model_lock();
+	c->index = VACANT(model->channel, MODEL_CQS);
+	if (c->index >= 0)
+		model->channel[c->index] = (struct model_channel){.owner = model_me};
+	model_unlock();
+	if (c->index < 0) {
+		free(c);
+		errno = ENOMEM;
+		return NULL;
+	}
+	c->base = (struct ibv_comp_channel){.context = context, .fd = eventfd(0, EFD_CLOEXEC)};
+	return &c->base;
 }
 
 int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 {
+	model->channel[((struct held_channel *)channel)->index].owner = 0;
 	close(channel->fd);
 	free(channel);
 	return 0;
@@ -356,42 +332,89 @@ static int arm(struct ibv_cq *cq, int solicited)
 	q->armed_from = q->head;
 	while (q->armed_from != q->tail && ring[q->armed_from % q->size].visible <= now)
 		q->armed_from++;
+	q->event_at = 0;
 	q->armed = true;
 	return 0;
 }
 
-static bool has_event(const struct model_cq *q)
+/* The tick at which the queue's event reaches a waiter; INT64_MAX: there is none yet. */
+static int64_t event_of(const struct ibv_cq *cq)
 {
+	static const struct model_message any = {.size = 0};
+	struct model_device *d = model_context_of(cq->context)->device;
+	struct model_cq *q = &model->cq[cq->handle];
 	const struct model_completion *ring = model_at(q->ring);
 
-	return q->armed && q->armed_from != q->tail && ring[q->armed_from % q->size].visible <= clock_ticks_begin();
+	if (!q->armed || q->armed_from == q->tail)
+		return INT64_MAX;
+	if (!q->event_at)
+		q->event_at =
+		    ring[q->armed_from % q->size].visible + model_ticks((int64_t)model_time(d, MODEL_EVENT, &any));
+	return q->event_at;
+}
+
+/* The queue of the channel that is the first to have one. */
+static struct ibv_cq *first_event(const struct ibv_comp_channel *channel, int64_t *at)
+{
+	struct ibv_cq *first = NULL;
+
+	*at = INT64_MAX;
+	for (int i = 0; i < held_most; i++)
+		if (held_cqs[i] && held_cqs[i]->channel == channel && event_of(held_cqs[i]) < *at) {
+			first = held_cqs[i];
+			*at = event_of(first);
+		}
+	return first;
+}
+
+/*
+ * Sleeps on the channel until it rings, but not into the time `at`; and not at first, because one who has slept wakes up at
+ * no certain time. False: interrupted.
+ */
+static bool sleep_on(struct model_channel *c, uint32_t rung, int64_t since, int64_t at, int64_t awake)
+{
+	const int64_t now = clock_ticks_now();
+	struct timespec moment = {0, LOOK_NS};
+	double ns = LOOK_NS;
+	int rc;
+
+	if (at != INT64_MAX && (double)(at - now - awake) / model->ticks_per_ns < ns)
+		ns = (double)(at - now - awake) / model->ticks_per_ns;
+	if (ns <= 0 || now - since < awake) {
+		cpu_relax();
+		return true;
+	}
+	moment.tv_nsec = (long)ns;
+	atomic_store(&c->sleeping, 1);
+	rc = (int)syscall(SYS_futex, &c->rung, FUTEX_WAIT, rung, &moment, NULL, 0);
+	atomic_store(&c->sleeping, 0);
+	return !rc || errno != EINTR;
 }
 
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
 {
-	struct ibv_cq *mine = &((struct held_channel *)channel)->cq->plain;
-	struct model_cq *q = &model->cq[mine->handle];
-	const struct timespec moment = {0, LOOK_NS};
-	int rc = 0;
+	struct model_channel *c = &model->channel[((struct held_channel *)channel)->index];
+	const int64_t since = clock_ticks_now();
+	const int64_t awake = model_ticks(model_context_of(channel->context)->device->awake_ns);
+	struct ibv_cq *mine;
+	int64_t at;
 
 	if (model_fails("get_cq_event"))
 		return -1;
 	for (;;) {
-		const uint32_t rung = atomic_load(&q->rung);
+		const uint32_t rung = atomic_load(&c->rung);
 
-		if (atomic_load(&model->stalled))
-			progress_mine();
-		if (has_event(q))
+		pthread_testcancel();
+		attend();
+		mine = first_event(channel, &at);
+		if (mine && at <= clock_ticks_begin())
 			break;
-		atomic_store(&q->sleeping, 1);
-		rc = (int)syscall(SYS_futex, &q->rung, FUTEX_WAIT, rung, &moment, NULL, 0);
-		atomic_store(&q->sleeping, 0);
-		if (rc && errno == EINTR)
+		if (!sleep_on(c, rung, since, at, awake))
 			return -1;
 	}
-	q->armed = false;
+	model->cq[mine->handle].armed = false;
 	*cq = mine;
-	*cq_context = NULL;
+	*cq_context = mine->cq_context;
 	return 0;
 }
 
@@ -403,18 +426,24 @@ void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)
 
 /* --- receive queues --- */
 
+/* Only one thread posts at a time, and whoever takes one holds the lock. */
 static int post_receives(struct model_rq *rq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	struct model_receive *ring = model_at(rq->ring);
 
 	for (; wr; wr = wr->next) {
+		const uint32_t n = atomic_load_explicit(&rq->posted, memory_order_relaxed);
+
 		*bad = wr;
-		if (rq->posted - rq->taken == rq->size)
+		if (n - rq->taken_seen == rq->size)
+			rq->taken_seen = rq->taken;
+		if (n - rq->taken_seen == rq->size)
 			return ENOMEM;
-		ring[rq->posted++ % rq->size] = (struct model_receive){.wr_id = wr->wr_id,
-								       .addr = wr->num_sge ? wr->sg_list->addr : 0,
-								       .length = wr->num_sge ? wr->sg_list->length : 0,
-								       .lkey = wr->num_sge ? wr->sg_list->lkey : 0};
+		ring[n % rq->size] = (struct model_receive){.wr_id = wr->wr_id,
+							    .addr = wr->num_sge ? wr->sg_list->addr : 0,
+							    .length = wr->num_sge ? wr->sg_list->length : 0,
+							    .lkey = wr->num_sge ? wr->sg_list->lkey : 0};
+		atomic_store_explicit(&rq->posted, n + 1, memory_order_release);
 	}
 	return 0;
 }
@@ -516,14 +545,36 @@ static void stamp_it(const struct model_qp *qp, struct model_completion *c, uint
 		    (struct model_truth){.tick = c->visible, .number = message, .is_send = c->retires != 0};
 }
 
+static bool is_write(const struct model_request *r)
+{
+	return r->opcode == IBV_WR_RDMA_WRITE || r->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+
+static bool has_imm(const struct model_request *r)
+{
+	return r->opcode == IBV_WR_RDMA_WRITE_WITH_IMM || r->opcode == IBV_WR_SEND_WITH_IMM;
+}
+
 /* A request of `qp` has ended. */
 static void finish_send(struct model_qp *qp, const struct model_request *r, enum ibv_wc_status status, int64_t at)
 {
-	struct model_completion c = {
-	    .wr_id = r->wr_id, .status = status, .qp = qp->number, .visible = at, .retires = ++qp->sq_done};
+	static const enum ibv_wc_opcode opcodes[] = {[IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
+						     [IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_WC_RDMA_WRITE,
+						     [IBV_WR_SEND] = IBV_WC_SEND,
+						     [IBV_WR_SEND_WITH_IMM] = IBV_WC_SEND,
+						     [IBV_WR_RDMA_READ] = IBV_WC_RDMA_READ,
+						     [IBV_WR_ATOMIC_CMP_AND_SWP] = IBV_WC_COMP_SWAP,
+						     [IBV_WR_ATOMIC_FETCH_AND_ADD] = IBV_WC_FETCH_ADD};
+	struct model_completion c = {.wr_id = r->wr_id,
+				     .status = status,
+				     .opcode = opcodes[r->opcode],
+				     .bytes = r->length,
+				     .qp = qp->number,
+				     .visible = at,
+				     .retires = ++qp->sq_done};
 
 	unstall(qp);
-	if (status == IBV_WC_SUCCESS && !(r->flags & IBV_SEND_SIGNALED))
+	if (status == IBV_WC_SUCCESS && !(r->flags & IBV_SEND_SIGNALED) && !qp->signals_all)
 		return;
 	if (status != IBV_WC_SUCCESS)
 		c.vendor = 0x80u + status;
@@ -544,6 +595,9 @@ static void finish_receive(struct model_qp *qp, const struct model_qp *source, c
 				     .status = status,
 				     .bytes = bytes,
 				     .imm = r->imm,
+				     .opcode = is_write(r) ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
+				     .flags =
+					 (has_imm(r) ? IBV_WC_WITH_IMM : 0) | (qp->type == IBV_QPT_UD ? IBV_WC_GRH : 0),
 				     .qp = qp->number,
 				     .source_qp = source->number,
 				     .visible = at};
@@ -566,25 +620,31 @@ static struct model_qp *find_qp(uint32_t number)
 {
 	const uint32_t i = number - FIRST_NUMBER;
 	struct model_qp *qp = &model->qp[i < MODEL_QPS ? i : 0];
+	const int64_t now = clock_ticks_now();
 
-	return i < MODEL_QPS && model_is_alive(qp->owner) && (qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS)
-		   ? qp
-		   : NULL;
+	if (i >= MODEL_QPS || !qp->owner || (qp->state != IBV_QPS_RTR && qp->state != IBV_QPS_RTS))
+		return NULL;
+	if (qp->owner != model_me && now - qp->owner_seen > model_ticks(ALIVE_NS)) {
+		if (!model_is_alive(qp->owner))
+			return NULL;
+		qp->owner_seen = now;
+	}
+	return qp;
 }
 
-static bool is_write(const struct model_request *r)
+static struct model_place local(const struct model_qp *qp, const struct model_request *r)
 {
-	return r->opcode == IBV_WR_RDMA_WRITE || r->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+	return (struct model_place){qp->owner, r->lkey, r->addr};
 }
 
-static uint64_t source_of(const struct model_request *r)
+static struct model_place source_of(const struct model_qp *qp, const struct model_request *r)
 {
-	return r->flags & IBV_SEND_INLINE ? (uintptr_t)r->inlined : r->addr;
+	return r->flags & IBV_SEND_INLINE ? (struct model_place){model_me, 0, (uintptr_t)r->inlined} : local(qp, r);
 }
 
-static pid_t source_owner(const struct model_qp *qp, const struct model_request *r)
+static struct model_place in_me(const void *at)
 {
-	return r->flags & IBV_SEND_INLINE ? model_me : qp->owner;
+	return (struct model_place){model_me, 0, (uintptr_t)at};
 }
 
 static bool take_receive(struct model_qp *qp, struct model_receive *to)
@@ -620,27 +680,84 @@ static enum outcome deliver(struct model_qp *qp, const struct model_request *r, 
 		finish_receive(dest, qp, &to, r, 0, IBV_WC_LOC_LEN_ERR, at);
 		return REFUSED_LENGTH;
 	}
-	if (r->length && !is_open_to(dest->owner, to.lkey, to.addr, bytes, IBV_ACCESS_LOCAL_WRITE)) {
+	if (r->length && !model_is_open_to(dest->owner, to.lkey, to.addr, bytes, IBV_ACCESS_LOCAL_WRITE)) {
 		finish_receive(dest, qp, &to, r, 0, IBV_WC_LOC_PROT_ERR, at);
 		return REFUSED_LENGTH;
 	}
-	if (!copy(dest->owner, to.addr + before, source_owner(qp, r), source_of(r), r->length))
+	if (!model_copy((struct model_place){dest->owner, to.lkey, to.addr + before}, source_of(qp, r), r->length))
 		return NO_ANSWER;
 	finish_receive(dest, qp, &to, r, bytes, IBV_WC_SUCCESS, at);
 	return DONE;
 }
 
-static enum outcome change_word(struct model_qp *qp, const struct model_request *r, pid_t owner)
+static enum outcome change_word(const struct model_qp *qp, const struct model_request *r, struct model_place there)
 {
 	uint64_t word, next;
 
-	if (!copy(model_me, (uintptr_t)&word, owner, r->remote, sizeof(word)))
+	if (!model_copy(in_me(&word), there, sizeof(word)))
 		return NO_ANSWER;
 	next = r->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? word + r->compare : word == r->compare ? r->swap : word;
-	return copy(owner, r->remote, model_me, (uintptr_t)&next, sizeof(next)) &&
-		       copy(qp->owner, r->addr, model_me, (uintptr_t)&word, sizeof(word))
+	return model_copy(there, in_me(&next), sizeof(next)) && model_copy(local(qp, r), in_me(&word), sizeof(word))
 		   ? DONE
 		   : NO_ANSWER;
+}
+
+/*
+ * The end of a write, for which the other side may be looking in its memory, is put there when it arrives: by who posted
+ * it. Until then it is noted here. Only the process that posts knows of it.
+ */
+static struct {
+	int64_t at;
+	struct model_place to;
+	uint64_t bytes;
+	uint32_t length;
+} late[LATE_MOST];
+static uint32_t late_done;
+static atomic_flag late_lock = ATOMIC_FLAG_INIT;
+
+/* In order, those that have arrived by `until`. */
+static void settle(int64_t until)
+{
+	while (atomic_flag_test_and_set_explicit(&late_lock, memory_order_acquire))
+		cpu_relax();
+	for (; late_count && late[late_done % LATE_MOST].at <= until; late_done++) {
+		const uint32_t i = late_done % LATE_MOST;
+
+		model_copy(late[i].to, in_me(&late[i].bytes), late[i].length);
+		atomic_fetch_sub(&late_count, 1);
+	}
+	atomic_flag_clear_explicit(&late_lock, memory_order_release);
+}
+
+static bool write_there(const struct model_qp *qp, const struct model_request *r, struct model_place there, int64_t at)
+{
+	const uint32_t end = r->length % sizeof(uint64_t) ? r->length % sizeof(uint64_t)
+			     : r->length		  ? sizeof(uint64_t)
+							  : 0;
+	struct model_place from = source_of(qp, r);
+	uint64_t bytes = 0;
+
+	if (!model_copy(there, from, r->length - end))
+		return false;
+	there.addr += r->length - end;
+	from.addr += r->length - end;
+	if (!model_copy(in_me(&bytes), from, end))
+		return false;
+	if (qp->owner != model_me || late_count == LATE_MOST) {
+		settle(INT64_MAX);
+		return model_copy(there, in_me(&bytes), end);
+	}
+	while (atomic_flag_test_and_set_explicit(&late_lock, memory_order_acquire))
+		cpu_relax();
+	const uint32_t i = (late_done + late_count) % LATE_MOST;
+
+	late[i].at = at - model_ticks(model_devices[qp->device].reach_ns);
+	late[i].to = there;
+	late[i].bytes = bytes;
+	late[i].length = end;
+	atomic_fetch_add(&late_count, 1);
+	atomic_flag_clear_explicit(&late_lock, memory_order_release);
+	return true;
 }
 
 /* One-sided operations. */
@@ -650,20 +767,21 @@ static enum outcome reach(struct model_qp *qp, const struct model_request *r, st
 	const unsigned access = writes	? IBV_ACCESS_REMOTE_WRITE
 				: reads ? IBV_ACCESS_REMOTE_READ
 					: IBV_ACCESS_REMOTE_ATOMIC;
+	const struct model_place there = {dest->owner, r->rkey, r->remote};
 
-	if ((dest->access & access) != access || !is_open_to(dest->owner, r->rkey, r->remote, r->length, access))
+	if ((dest->access & access) != access || !model_is_open_to(dest->owner, r->rkey, r->remote, r->length, access))
 		return REFUSED_ACCESS;
 	if (r->opcode == IBV_WR_RDMA_WRITE_WITH_IMM && receives_of(dest)->taken == receives_of(dest)->posted)
 		return qp->type == IBV_QPT_RC ? NOT_READY : DROPPED;
-	if (writes && !copy(dest->owner, r->remote, source_owner(qp, r), source_of(r), r->length))
-		return NO_ANSWER;
-	if (r->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
-		return deliver(qp, r, dest, at);
+	if (r->opcode == IBV_WR_RDMA_WRITE)
+		return write_there(qp, r, there, at) ? DONE : NO_ANSWER;
+	if (late_count)
+		settle(INT64_MAX); /* in the order of requests */
 	if (writes)
-		return DONE;
+		return model_copy(there, source_of(qp, r), r->length) ? deliver(qp, r, dest, at) : NO_ANSWER;
 	if (reads)
-		return copy(qp->owner, r->addr, dest->owner, r->remote, r->length) ? DONE : NO_ANSWER;
-	return change_word(qp, r, dest->owner);
+		return model_copy(local(qp, r), there, r->length) ? DONE : NO_ANSWER;
+	return change_word(qp, r, there);
 }
 
 static enum outcome attempt(struct model_qp *qp, const struct model_request *r, int64_t at, struct model_qp **dest)
@@ -672,7 +790,8 @@ static enum outcome attempt(struct model_qp *qp, const struct model_request *r, 
 	const bool sends = r->opcode == IBV_WR_SEND || r->opcode == IBV_WR_SEND_WITH_IMM;
 
 	*dest = find_qp(r->dest);
-	if (r->length && !(r->flags & IBV_SEND_INLINE) && !is_open_to(qp->owner, r->lkey, r->addr, r->length, access))
+	if (r->length && !(r->flags & IBV_SEND_INLINE) &&
+	    !model_is_open_to(qp->owner, r->lkey, r->addr, r->length, access))
 		return BAD_BUFFER;
 	if (!*dest || (*dest)->type != qp->type)
 		return NO_ANSWER;
@@ -702,6 +821,39 @@ static void refuse_at(struct model_qp *dest, enum outcome why)
 	to_error(dest);
 }
 
+/* When a request arrives: in the order of the queue pair, and later if it had to be tried again. */
+static int64_t arrival(const struct model_qp *qp, const struct model_request *r, int64_t now)
+{
+	const int64_t at = (qp->stalled_until ? now : r->leaves) + r->latency;
+
+	return at < qp->last_arrival ? qp->last_arrival : at;
+}
+
+/* What the script says of it. */
+static void time_request(struct model_qp *qp, struct model_request *r)
+{
+	struct model_device *d = &model_devices[qp->device];
+	const struct model_message m = model_message_of(qp, r);
+	int64_t *const busy_until = &model->busy_until[qp->device];
+
+	r->latency = model_ticks(d->latency_ns);
+	r->ack = model_ticks(d->ack_ns);
+	r->post = model_ticks(d->post_ns);
+	r->leaves = r->posted;
+	r->is_lost = false;
+	if (!d->effects)
+		return;
+	r->latency += model_ticks((int64_t)model_time(d, MODEL_LATENCY, &m));
+	r->ack += model_ticks((int64_t)model_time(d, MODEL_ACK, &m));
+	r->post += model_ticks((int64_t)model_time(d, MODEL_POST, &m));
+	r->is_lost = qp->type != IBV_QPT_RC && model_time(d, MODEL_LOSS, &m) > 0;
+	if (r->latency < 0)
+		r->latency = 0;
+	if (r->leaves < *busy_until)
+		r->leaves = *busy_until;
+	*busy_until = r->leaves + model_ticks((int64_t)model_time(d, MODEL_GAP, &m));
+}
+
 static void progress(struct model_qp *qp)
 {
 	static const enum ibv_wc_status statuses[] = {[DONE] = IBV_WC_SUCCESS,
@@ -709,13 +861,11 @@ static void progress(struct model_qp *qp)
 						      [REFUSED_ACCESS] = IBV_WC_REM_ACCESS_ERR,
 						      [REFUSED_LENGTH] = IBV_WC_REM_INV_REQ_ERR,
 						      [BAD_BUFFER] = IBV_WC_LOC_PROT_ERR};
-	const struct model_device *d = &model_devices[qp->device];
-
 	while (qp->state == IBV_QPS_RTS && qp->sq_done != qp->sq_posted) {
-		const struct model_request *r = request_at(qp, qp->sq_done);
-		const int64_t now = clock_ticks_now(), at = now + model_ticks(d->latency_ns);
+		struct model_request *r = request_at(qp, qp->sq_done);
+		const int64_t now = clock_ticks_now(), at = arrival(qp, r, now);
 		struct model_qp *dest;
-		enum outcome what = attempt(qp, r, at, &dest);
+		enum outcome what = r->is_lost ? DROPPED : attempt(qp, r, at, &dest);
 
 		if (qp->type != IBV_QPT_RC && what != BAD_BUFFER)
 			what = DONE;
@@ -729,7 +879,8 @@ static void progress(struct model_qp *qp)
 		}
 		if (what == REFUSED_ACCESS || what == REFUSED_LENGTH)
 			refuse_at(dest, what);
-		finish_send(qp, r, statuses[what], at + model_ticks(d->ack_ns));
+		qp->last_arrival = at;
+		finish_send(qp, r, statuses[what], at + r->ack);
 	}
 }
 
@@ -761,13 +912,14 @@ static bool fits(const struct model_qp *qp, const struct ibv_send_wr *wr)
 	       (!(wr->send_flags & IBV_SEND_INLINE) || !wr->num_sge || wr->sg_list->length <= qp->inlined);
 }
 
-static void note_request(struct model_qp *qp, const struct ibv_send_wr *wr)
+static void note_request(struct model_qp *qp, const struct ibv_send_wr *wr, int64_t now)
 {
 	struct model_request *r = request_at(qp, qp->sq_posted);
 	const bool atomic = wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 	const bool datagram = qp->type == IBV_QPT_UD;
 
-	*r = (struct model_request){.wr_id = wr->wr_id,
+	*r = (struct model_request){.posted = now,
+				    .wr_id = wr->wr_id,
 				    .addr = wr->num_sge ? wr->sg_list->addr : 0,
 				    .length = wr->num_sge ? wr->sg_list->length : 0,
 				    .lkey = wr->num_sge ? wr->sg_list->lkey : 0,
@@ -782,12 +934,13 @@ static void note_request(struct model_qp *qp, const struct ibv_send_wr *wr)
 				    .qkey = datagram ? wr->wr.ud.remote_qkey : 0};
 	if (wr->send_flags & IBV_SEND_INLINE)
 		memcpy(r->inlined, (const void *)(uintptr_t)r->addr, r->length);
+	time_request(qp, r);
 	qp->sq_posted++;
 	model->packets += r->length ? (r->length + qp->mtu - 1) / qp->mtu : 1;
 	model->bytes += r->length;
 }
 
-static int post_one(struct model_qp *qp, const struct ibv_send_wr *wr)
+static int post_one(struct model_qp *qp, const struct ibv_send_wr *wr, int64_t now)
 {
 	struct model_completion flushed = {.qp = qp->number, .status = IBV_WC_WR_FLUSH_ERR, .wr_id = wr->wr_id};
 
@@ -803,28 +956,33 @@ static int post_one(struct model_qp *qp, const struct ibv_send_wr *wr)
 	}
 	if (qp->sq_posted - qp->sq_retired == qp->sq_size)
 		return ENOMEM;
-	note_request(qp, wr);
+	note_request(qp, wr, now);
 	return 0;
 }
 
-static int post_send(struct ibv_qp *q, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+int model_post_send(struct ibv_qp *q, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
+	const int64_t now = clock_ticks_begin() - model->clock_cost;
 	struct model_qp *qp = mine(q);
+	int64_t until = now;
 	unsigned count = 0;
 	int rc = 0;
 
 	model_lock();
 	for (; wr && !rc; wr = wr->next) {
 		*bad = wr;
-		rc = post_one(qp, wr);
+		rc = post_one(qp, wr, now);
 		count += !rc;
+		if (!rc && qp->state != IBV_QPS_ERR)
+			until += request_at(qp, qp->sq_posted - 1)->post;
 	}
 	progress(qp);
 	model_unlock();
 	while (count--)
 		model_count_post();
-	for (const int64_t until = clock_ticks_now() + model_ticks(model_devices[qp->device].post_ns);
-	     clock_ticks_now() < until;)
+	while (late_count && !model_devices[qp->device].polled_writes)
+		settle(clock_ticks_now());
+	while (clock_ticks_now() < until)
 		;
 	return rc;
 }
@@ -836,17 +994,16 @@ static int post_recv(struct ibv_qp *q, struct ibv_recv_wr *wr, struct ibv_recv_w
 
 	if (model_fails("post_recv"))
 		return errno;
-	model_lock();
 	if (qp->state == IBV_QPS_ERR) {
 		struct model_completion c = {.qp = qp->number, .status = IBV_WC_WR_FLUSH_ERR, .wr_id = wr->wr_id};
 
+		model_lock();
 		push(qp->recv_cq, &c);
+		model_unlock();
 	} else {
 		rc = post_receives(&qp->rq, wr, bad);
 	}
-	model_unlock();
-	if (atomic_load(&model->stalled))
-		progress_mine();
+	attend();
 	return rc;
 }
 
@@ -859,15 +1016,14 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv
 	model_lock();
 	rc = post_receives(&model->srq[srq->handle], wr, bad);
 	model_unlock();
-	if (atomic_load(&model->stalled))
-		progress_mine();
+	attend();
 	return rc;
 }
 
 extern const struct ibv_context_ops model_operations;
 const struct ibv_context_ops model_operations = {.poll_cq = poll_cq,
 						 .req_notify_cq = arm,
-						 .post_send = post_send,
+						 .post_send = model_post_send,
 						 .post_recv = post_recv,
 						 .post_srq_recv = post_srq_recv};
 
@@ -882,6 +1038,7 @@ static bool make_qp(struct model_qp *qp, const struct ibv_qp_init_attr *attr)
 				.send_cq = attr->send_cq->handle,
 				.recv_cq = attr->recv_cq->handle,
 				.srq = attr->srq ? (int32_t)attr->srq->handle : -1,
+				.signals_all = attr->sq_sig_all,
 				.inlined = attr->cap.max_inline_data,
 				.mtu = 4096,
 				.sq_size = attr->cap.max_send_wr,
@@ -897,7 +1054,7 @@ static bool make_qp(struct model_qp *qp, const struct ibv_qp_init_attr *attr)
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	const struct model_device *d = model_context_of(pd->context)->device;
-	struct ibv_qp *qp;
+	struct model_held_qp *qp;
 	int i;
 
 	if (model_fails("create_qp"))
@@ -916,20 +1073,46 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 		errno = ENOMEM;
 		return NULL;
 	}
+	soon = model_ticks(NEXT_NS);
 	model->qp[i].device = (uint32_t)(d - model_devices);
 	model->qp[i].owner = model_me;
 	model_unlock();
-	*qp = (struct ibv_qp){.context = pd->context,
-			      .pd = pd,
-			      .handle = (uint32_t)i,
-			      .qp_num = model->qp[i].number,
-			      .qp_type = attr->qp_type};
-	held_qps[i] = qp;
+	qp->plain = (struct ibv_qp){.context = pd->context,
+				    .pd = pd,
+				    .qp_context = attr->qp_context,
+				    .send_cq = attr->send_cq,
+				    .recv_cq = attr->recv_cq,
+				    .srq = attr->srq,
+				    .handle = (uint32_t)i,
+				    .qp_num = model->qp[i].number,
+				    .qp_type = attr->qp_type};
+	held_qps[i] = &qp->plain;
+	return &qp->plain;
+}
+
+/* Its attributes begin as those of ibv_create_qp(). */
+struct ibv_qp *model_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+{
+	struct ibv_qp *qp;
+
+	(void)context;
+	if (attr->comp_mask & ~(unsigned)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	qp = ibv_create_qp(attr->pd, (struct ibv_qp_init_attr *)(void *)attr);
+	if (qp && attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
+	    !model_extend((struct model_held_qp *)qp, attr->cap.max_send_wr, attr->cap.max_inline_data)) {
+		ibv_destroy_qp(qp);
+		errno = ENOMEM;
+		return NULL;
+	}
 	return qp;
 }
 
 int ibv_destroy_qp(struct ibv_qp *qp)
 {
+	settle(INT64_MAX);
 	held_qps[qp->handle] = NULL;
 	model_lock();
 	unstall(mine(qp));
@@ -937,6 +1120,7 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 	if (model->used == mine(qp)->to) /* as of who only tries what is possible */
 		model->used = mine(qp)->from;
 	model_unlock();
+	model_unextend((struct model_held_qp *)qp);
 	free(qp);
 	return 0;
 }
@@ -970,17 +1154,44 @@ int ibv_modify_qp(struct ibv_qp *q, struct ibv_qp_attr *a, int mask)
 		to_error(qp);
 	else if (mask & IBV_QP_STATE)
 		qp->state = a->qp_state;
+	if (mask & IBV_QP_STATE) {
+		const struct model_qp *peer = find_qp(qp->dest);
+
+		q->state = a->qp_state;
+		if (a->qp_state >= IBV_QPS_RTR && peer && peer->owner != model_me)
+			model_reach(peer->owner);
+	}
 	model_unlock();
 	return 0;
 }
 
 int ibv_query_qp(struct ibv_qp *q, struct ibv_qp_attr *a, int mask, struct ibv_qp_init_attr *init)
 {
+	const struct model_qp *qp = mine(q);
+
 	(void)mask;
-	(void)init;
-	a->qkey = mine(q)->qkey;
-	a->qp_state = (enum ibv_qp_state)mine(q)->state;
+	a->qkey = qp->qkey;
+	a->qp_state = (enum ibv_qp_state)qp->state;
+	a->cap = (struct ibv_qp_cap){.max_send_wr = qp->sq_size,
+				     .max_recv_wr = qp->rq.size,
+				     .max_send_sge = 1,
+				     .max_recv_sge = 1,
+				     .max_inline_data = qp->inlined};
+	if (init)
+		*init = (struct ibv_qp_init_attr){.send_cq = q->send_cq,
+						  .recv_cq = q->recv_cq,
+						  .srq = q->srq,
+						  .cap = a->cap,
+						  .qp_type = q->qp_type,
+						  .sq_sig_all = qp->signals_all};
 	return 0;
+}
+
+void model_break(struct ibv_qp *q)
+{
+	struct ibv_qp_attr error = {.qp_state = IBV_QPS_ERR};
+
+	ibv_modify_qp(q, &error, IBV_QP_STATE);
 }
 
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
@@ -990,6 +1201,15 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	if (ah)
 		*ah = (struct held_ah){.base = {.context = pd->context, .pd = pd}, .attr = *attr};
 	return ah ? &ah->base : NULL;
+}
+
+struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh, uint8_t port)
+{
+	struct ibv_ah_attr attr = {.port_num = port, .is_global = 1};
+
+	(void)wc;
+	(void)grh;
+	return ibv_create_ah(pd, &attr);
 }
 
 int ibv_destroy_ah(struct ibv_ah *ah)
