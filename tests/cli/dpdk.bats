@@ -72,8 +72,8 @@ traces() {
 		  - {kernel: stream, depth: 32, batch: 8, size: [64, 1400], check: yes}
 		  - {kernel: handoff, ack: [yes, no], hand: direct, size: 64}
 		  - {kernel: pingpong, check: yes, size: [12, 1472]}
-		  - {kernel: [stream, oneway], descriptors: 64, mempool: 64, cache: 0, burst: [1, 32], size: 64}
-		  - {kernel: stream, descriptors: 4096, burst: 512, cache: 512, size: 64, queue: 1, udp_port: 9}
+		  - {kernel: [stream, oneway], descriptors: 64, mempool: 64, cache: 0, rx_burst: [1, 32], size: 64}
+		  - {kernel: stream, descriptors: 4096, rx_burst: 512, cache: 512, size: 64, queue: 1, udp_port: 9}
 	YAML
 	run "$KBLAT" run x.yaml --no-state --out runs
 	assert_measured
@@ -188,7 +188,7 @@ traces() {
 		size=11|size 11 and transport dpdk: 12 bytes of a message hold its token and number
 		size=8973|a frame holds at most 8972 bytes
 		sink_port=net_memif0|source_port memif and sink_port net_memif0: memif joins both sides
-		mempool=64|mempool 64, burst 32 and cache 128: more than 416 buffers are needed
+		mempool=64|mempool 64, rx_burst 32 and cache 128: more than 416 buffers are needed
 		source_address=localhost|source_address must be an IPv4 address such as 198.18.0.1
 		poll=event|the transport dpdk does not support 'poll: event'
 		descriptors=63|descriptors

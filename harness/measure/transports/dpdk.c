@@ -34,11 +34,12 @@ static const struct opt dpdk_options[] = {
     {"udp_port", OPT_INT, FIELD(udp_port), "20000", 1, 65535, NULL, "UDP port of both sides, in their frames"},
     {"queue", OPT_INT, FIELD(queue), "0", 0, DPDK_QUEUE_MAX, NULL,
      "queue of both ports that carries the messages; those before it are set up, too"},
-    {"burst", OPT_INT, FIELD(burst), "32", 1, DPDK_BURST_MAX, NULL, "frames that are taken from the port at a time"},
+    {"rx_burst", OPT_INT, FIELD(rx_burst), "32", 1, DPDK_BURST_MAX, NULL,
+     "frames that are taken from the port at a time"},
     {"descriptors", OPT_INT, FIELD(descriptors), "1024", 64, 16384, NULL,
      "of a queue, for receiving and for sending: frames that it holds"},
     {"mempool", OPT_INT, FIELD(mempool), "0", 0, 1 << 20, NULL,
-     "buffers to receive into; 0: as many as descriptors, burst and cache need"},
+     "buffers to receive into; 0: as many as descriptors, rx_burst and cache need"},
     {"cache", OPT_INT, FIELD(cache), "128", 0, 512, NULL,
      "buffers that a thread keeps for itself, so that it rarely asks the mempool; 0: none"},
     {"huge", OPT_BOOL, FIELD(huge), "no", 0, 0, NULL,
@@ -95,13 +96,14 @@ static int check_addresses(const struct dpdk_settings *s, char *why, size_t why_
 /* What the caches keep, and what is taken at a time, must not be all that there is. */
 static int check_mempool(const struct dpdk_settings *s, char *why, size_t why_size)
 {
-	const int64_t least = s->burst + 3 * s->cache;
+	const int64_t least = s->rx_burst + 3 * s->cache;
 
 	if (!s->mempool || s->mempool > least)
 		return 0;
-	snprintf(why, why_size,
-		 "mempool %lld, burst %lld and cache %lld: more than %lld buffers are needed, a burst and three caches",
-		 (long long)s->mempool, (long long)s->burst, (long long)s->cache, (long long)least);
+	snprintf(
+	    why, why_size,
+	    "mempool %lld, rx_burst %lld and cache %lld: more than %lld buffers are needed, a burst and three caches",
+	    (long long)s->mempool, (long long)s->rx_burst, (long long)s->cache, (long long)least);
 	return -EINVAL;
 }
 
@@ -182,7 +184,7 @@ static int dpdk_open(const struct transport_config *config, const void *settings
 	t->base = (struct transport){.ops = &dpdk_transport, .overhead = UDP_FRAME_OVERHEAD};
 	t->role = config->role;
 	t->settings = *(const struct dpdk_settings *)settings;
-	t->burst = (uint16_t)t->settings.burst;
+	t->burst = (uint16_t)t->settings.rx_burst;
 	frames_begin(&t->frames, config);
 	t->out_length = t->in_length = (uint32_t)(UDP_FRAME_HEADERS + config->size);
 	t->acknowledges = config->acknowledges;
@@ -534,7 +536,7 @@ static json_t *dpdk_granted(const struct transport *transport)
 
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:b}", "local", t->own.at.text,
 			 "peer", t->peer.at.text, "port", p->name, "driver", p->driver, "library",
-			 dpdk_library.version(), "queue", p->queue, "mtu_bytes", p->mtu, "burst", t->burst,
+			 dpdk_library.version(), "queue", p->queue, "mtu_bytes", p->mtu, "rx_burst", t->burst,
 			 "receive_descriptors", p->rx_descriptors, "send_descriptors", p->tx_descriptors, "mempool",
 			 (json_int_t)p->buffers, "cache", (json_int_t)t->settings.cache, "huge", t->settings.huge);
 }

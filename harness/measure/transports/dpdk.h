@@ -22,7 +22,7 @@
 struct dpdk_settings {
 	char source_port[OPT_STR_MAX], sink_port[OPT_STR_MAX];
 	char source_address[OPT_STR_MAX], sink_address[OPT_STR_MAX];
-	int64_t udp_port, queue, burst, descriptors, mempool, cache;
+	int64_t udp_port, queue, rx_burst, descriptors, mempool, cache;
 	bool huge;
 };
 

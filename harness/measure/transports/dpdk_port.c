@@ -229,7 +229,7 @@ static uint32_t received_buffers(const struct dpdk_settings *s)
 {
 	if (s->mempool)
 		return (uint32_t)s->mempool;
-	return (uint32_t)ceiling((s->queue + 1) * s->descriptors + s->burst + 3 * s->cache + 64) - 1;
+	return (uint32_t)ceiling((s->queue + 1) * s->descriptors + s->rx_burst + 3 * s->cache + 64) - 1;
 }
 
 /* The oldest of so many frames has always left, whatever the driver keeps. */
