@@ -26,7 +26,9 @@ const struct cli_command cmd_explain_cli = {
 	"what "
 	"the kernel did on the CPUs of source and sink at that time. docs/explain.md describes how causes are found "
 	"and "
-	"what removes them.\n\nExit status 3: no point of the run was measured with explain, or the given one was not.",
+	"what removes them.\n\nExit status 3: no point of the run was measured with explain, or the given one was not; "
+	"4: none of the kernel's events were recorded, "
+	"for the reason given, such as missing rights.",
     .min_args = 1,
     .max_args = 2,
 };
@@ -199,6 +201,28 @@ static void print_message(const struct explained *x, const struct late_message *
 	}
 }
 
+/* Did typical messages have such events, too? Then that there was one says nothing about the late ones. Requests of a
+ * program always have some. */
+#define TYPICAL_MOST 0.9
+
+static double typical_share(const struct explained *x)
+{
+	return x->late.typical ? (double)x->late.coincidences / (double)x->late.typical : 0;
+}
+
+static bool is_usual(const struct explained *x)
+{
+	return x->thread < 0 && typical_share(x) >= TYPICAL_MOST;
+}
+
+static bool was_recorded(const struct explained *x)
+{
+	for (size_t i = 0; i < x->count; i++)
+		if (x->reps[i].has[0] || x->reps[i].has[1])
+			return true;
+	return false;
+}
+
 static void print_heading(const struct layout_flow *f, const struct explained *x, FILE *out)
 {
 	char limit[32], median[32], label[64];
@@ -207,8 +231,9 @@ static void print_heading(const struct layout_flow *f, const struct explained *x
 	fprintf(out, "point %u%s%s: %zu late %s (%s over %s)", f->point, *f->name ? ", flow " : "", text_shown(f->name),
 		x->late.count, x->thread >= 0 ? "requests" : "messages", label,
 		unit_human_ns(f->limit_ns, limit, sizeof(limit)));
-	if (x->late.count)
-		fprintf(out, ", %.1f %% explained", 100.0 * (double)explained_known(x) / (double)x->late.count);
+	if (x->late.count && was_recorded(x))
+		fprintf(out, ", %.1f %% %s", 100.0 * (double)explained_known(x) / (double)x->late.count,
+			is_usual(x) ? "during an event that typical ones had, too" : "explained");
 	fprintf(out, "; the median takes %s", unit_human_ns(x->median / x->series->divide, median, sizeof(median)));
 	for (unsigned side = 0; side < 2; side++)
 		if (x->thread < 0 && x->count && x->reps[0].has[side] && x->reps[0].side[side].cpu >= 0)
@@ -234,6 +259,11 @@ static void explain_text(const struct layout_flow *f, const struct explained *x,
 		return;
 	}
 	print_heading(f, x, out);
+	if (!was_recorded(x)) {
+		fprintf(out, "  nothing was recorded, so there is no cause to name: %s\n",
+			*x->why ? text_shown(x->why) : "no repetition has events");
+		return;
+	}
 	if (*x->why)
 		fprintf(out, "  the kernel's events are missing: %s\n", text_shown(x->why));
 	if (x->lost)
@@ -243,8 +273,9 @@ static void explain_text(const struct layout_flow *f, const struct explained *x,
 		return;
 	print_causes(x, out);
 	if (x->late.typical)
-		fprintf(out, "  of %zu typical messages, an event of this kind happened during %.1f %%\n",
-			x->late.typical, 100.0 * (double)x->late.coincidences / (double)x->late.typical);
+		fprintf(out, "  of %zu typical messages, an event of this kind happened during %.1f %%%s\n",
+			x->late.typical, 100.0 * typical_share(x),
+			is_usual(x) ? ": that there was one explains nothing, only that it took longer may" : "");
 	print_cost(x, out);
 	if (worst)
 		fputs("the worst:\n", out);
@@ -318,6 +349,7 @@ struct explain_options {
 struct explaining {
 	const struct explain_options *o;
 	size_t explained; /* number of flows */
+	size_t recorded;  /* of these, which have events */
 	json_t *list;	  /* with --json */
 };
 
@@ -327,6 +359,7 @@ static void show_flow(void *arg, const struct layout_flow *f, const struct expla
 	json_t *flow;
 
 	x->explained++;
+	x->recorded += was_recorded(found);
 	if (!x->o->json) {
 		explain_text(f, found, (size_t)x->o->worst, stdout);
 		return;
@@ -376,7 +409,7 @@ static enum status explain_run(const struct cli_list *args, void *options, struc
 	sealed_unchanged(&run, e);
 	json_decref(x.list);
 	run_close(&run);
-	return e->status;
+	return e->status || rc || !x.explained || x.recorded ? e->status : STATUS_UNDECIDED;
 }
 
 enum status cmd_explain(int argc, char **argv, struct err *e)

@@ -41,6 +41,26 @@ causes() {
 	json "$T/explain.json" "(lambda x: $1)(d[0])"
 }
 
+@test "without rights: explain says that nothing was recorded, and why, with a status of its own" {
+	need_others "$KBLAT"
+	spec s <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, messages: 2000, burst: 1, pause: 10us, repetitions: 1, limit: 10ns, explain: 'yes'}
+	YAML
+	chmod 777 .
+	local -a unprivileged=()
+	[ "$(id -u)" -ne 0 ] || unprivileged=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	run "${unprivileged[@]}" "$KBLAT" run s.yaml --no-state --out runs
+	run_dir=$(tail -n 1 <<<"$output")
+	[[ $output != *"% explained"* ]]
+	run "$KBLAT" explain "$run_dir"
+	echo "$output"
+	[ "$status" -eq 4 ]
+	assert_contains "$output" "nothing was recorded, so there is no cause to name: "
+	[[ $output != *"% explained"* ]]
+	run "$KBLAT" explain "$run_dir" --json
+	[ "$status" -eq 4 ]
+}
+
 # bats test_tags=long
 @test "an endpoint that was stopped, and a task that took the CPU, are what is named" {
 	needs_tracefs
@@ -237,8 +257,8 @@ while True:
 	# Events that are not recorded do not take room.
 	assert_eq "$(json "$run_dir/summary.json" '[d["points"][0]["causes"][k] for k in ("p50_ratio", "p99_ratio")]')" "[None, None]"
 	run "$KBLAT" explain "$run_dir"
-	assert_eq "$status" 0
-	assert_contains "$output" "the kernel's events are missing: tracefs: you have no access"
+	assert_eq "$status" 4
+	assert_contains "$output" "nothing was recorded, so there is no cause to name: tracefs: you have no access"
 	run setpriv --reuid=65534 --regid=65534 --clear-groups "$KBLAT" run mine.yaml --out "$T/others" --set explain=required
 	assert_eq "$status" 77
 	assert_contains "$output" "explain: tracefs: you have no access"

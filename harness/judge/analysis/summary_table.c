@@ -237,6 +237,10 @@ static struct number row_number(const struct row *r, const struct block *b, cons
 	if (of && b == &pattern_block && s->number == PATTERN_PERIOD &&
 	    !(number_value(of->numbers[PATTERN_STRENGTH]) >= PERIOD_LEAST))
 		return number_none();
+	/* Nothing was recorded: that is not none explained. */
+	if (of && b == &causes_block && s->number == CAUSES_EXPLAINED_SHARE && of->why &&
+	    number_count(of->numbers[CAUSES_NOT_KNOWN]) == number_count(of->numbers[CAUSES_MESSAGES]))
+		return number_none();
 	return summary_block_number(of, s);
 }
 
