@@ -1,7 +1,7 @@
 # A claim's ratios along a setting, as categories: a line for each kind of case, with intervals. The
 # claim's bounds are shaded, and 1, which means no difference, is a line.
 #
-#   name.tsv   line, x (both from 1), ratio, low, high, holds (1 or 0)
+#   name.tsv   line, x (both from 1), ratio, low, high, holds (1 or 0; empty: not decided)
 #   points, labels[], rotate, axis_name           the categories
 #   line_count, lines[], key_rows, key_columns    names
 #   bound_least, bound_most, wanted               the bounds, and their text
@@ -39,4 +39,6 @@ plot for [s = 1:line_count] table skip 1 using (x(s)):($3):($4):(clip($5)) with 
 	for [s = 1:line_count] table skip 1 using (x(s)):($3) with linespoints pointtype point_type(s) pointsize 0.8 \
 		linewidth 1.4 linecolor rgb colour(s) title (line_count > 1 ? lines[s] : ""), \
 	for [s = 1:line_count] table skip 1 using ($6 == 0 ? x(s) : NaN):($3) with points pointtype 2 pointsize 1.3 \
-		linewidth 2 linecolor rgb red notitle
+		linewidth 2 linecolor rgb red notitle, \
+	for [s = 1:line_count] table skip 1 using (valid(6) ? NaN : x(s)):($3) with points pointtype 6 pointsize 1.6 \
+		linewidth 1.2 linecolor rgb grey notitle

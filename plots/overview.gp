@@ -37,7 +37,8 @@ step = least(least(0.34, pixels(42)), 1.02 / line_count)
 half = least(least(0.13, pixels(16)), 0.4 * step)
 shift(s) = (s - (line_count + 1) / 2.) * step
 first(s) = 3 + 4 * (s - 1)
-p10(s) = column(first(s)) / unit_ns
+# Where P10 is unknown, the box begins at the median.
+p10(s) = column(first(s) + (valid(first(s)) ? 0 : 1)) / unit_ns
 p50(s) = column(first(s) + 1) / unit_ns
 p90(s) = column(first(s) + 2) / unit_ns
 p99(s) = column(first(s) + 3) / unit_ns

@@ -30,6 +30,14 @@ void answer_page_verdict(const struct page *p, const char *style, const char *ve
 	html_printf(p, ".</p></div>\n");
 }
 
+void answer_page_outcome(const struct page *p, enum compare_outcome outcome, const char *answer)
+{
+	static const char *const styles[COMPARE_OUTCOMES] = {
+	    [OUTCOME_REGRESSION] = "no", [OUTCOME_NONE] = "ok", [OUTCOME_UNDECIDED] = "part"};
+
+	answer_page_verdict(p, styles[outcome], compare_outcomes[outcome], answer);
+}
+
 int answer_page_make(const struct answer_page *a, char **html_path, struct err *e)
 {
 	char *figures_dir = fs_path("%s/figures", a->dir), *json = fs_path("%s/%s", a->dir, a->json_name);

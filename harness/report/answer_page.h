@@ -5,6 +5,7 @@
 #ifndef KBLAT_REPORT_ANSWER_PAGE_H
 #define KBLAT_REPORT_ANSWER_PAGE_H
 
+#include "judge/compare/comparison.h"
 #include "report/html.h"
 
 struct answer_page {
@@ -21,6 +22,9 @@ struct answer_page {
 
 /* Write the answer: a word, in a box of `style` (ok, no, part), and a sentence without its full stop. */
 void answer_page_verdict(const struct page *p, const char *style, const char *verdict, const char *answer);
+
+/* The same of a comparison's verdict. */
+void answer_page_outcome(const struct page *p, enum compare_outcome outcome, const char *answer);
 
 /* The caller frees `html_path`, even on failure. If figures cannot be drawn, the page and the JSON
  * are made nevertheless; the page mentions it, and the status reports it. */

@@ -162,14 +162,6 @@ static struct shift_figure *shift_figures(const struct compare_join *j, const st
 
 /* --- the page --- */
 
-static void comparison_answer(const struct page *p, const struct comparison *c)
-{
-	static const char *const styles[COMPARE_OUTCOMES] = {
-	    [OUTCOME_REGRESSION] = "no", [OUTCOME_NONE] = "ok", [OUTCOME_UNDECIDED] = "part"};
-
-	answer_page_verdict(p, styles[c->verdict], compare_outcomes[c->verdict], c->answer);
-}
-
 static void write_verdicts(const struct page *p, const struct comparison_point *point)
 {
 	static const char *const styles[COMPARE_VERDICTS] = {[COMPARE_REGRESSION] = "bad",
@@ -240,9 +232,17 @@ static void write_table(const struct page *p, const struct comparison *c)
 	size_t size;
 	FILE *out = or_abort(open_memstream(&text, &size));
 
-	compare_table(c, out);
+	if (c->judged) {
+		struct table t = comparison_table(c);
+
+		html_printf(p, "<section>\n<h2>Points and quantities</h2>\n");
+		html_table(p, &t, "", false);
+		html_printf(p, "</section>\n");
+		table_free(&t);
+	}
+	comparison_words(c, out);
 	fclose(out);
-	html_preformatted(p, "Points and quantities", text);
+	html_preformatted(p, "What was compared", text);
 	free(text);
 }
 
@@ -250,7 +250,7 @@ static void write_comparison(const struct page *p, const void *arg)
 {
 	const struct compared *c = arg;
 
-	comparison_answer(p, c->result);
+	answer_page_outcome(p, c->result->verdict, c->result->answer);
 	html_no_figures(p);
 	write_boots(p);
 	write_shifts(p, c->result, c->shifts);

@@ -172,7 +172,8 @@ static double bound_or(double bound, double otherwise)
 
 enum { LINE, X, RATIO, LOW, HIGH, HOLDS, CASE, COLUMNS };
 
-static void claim_row(struct table *t, const struct claim_dot *d)
+/* A case that is not decided, or of a claim that is not judged, neither holds nor fails. */
+static void claim_row(struct table *t, const struct claim_view *v, const struct claim_dot *d)
 {
 	size_t row = table_row(t);
 
@@ -181,7 +182,8 @@ static void claim_row(struct table *t, const struct claim_dot *d)
 	table_number(t, RATIO, row, d->is->value);
 	table_number(t, LOW, row, bound_or(d->is->low, d->is->value));
 	table_number(t, HIGH, row, bound_or(d->is->high, d->is->value));
-	table_count(t, HOLDS, row, d->is->verdict == CLAIM_HOLDS);
+	if (v->verdict->verdict != CLAIM_NOT_JUDGED && d->is->verdict != CLAIM_NOT_JUDGED)
+		table_count(t, HOLDS, row, d->is->verdict == CLAIM_HOLDS);
 	table_text(t, CASE, row, "%s", d->is->label);
 }
 
@@ -196,7 +198,7 @@ static struct table claim_rows(const struct claim_view *v)
 		for (size_t x = 0; x < v->value_count; x++)
 			for (size_t i = 0; i < v->count; i++)
 				if (v->dots[i].line == line && v->dots[i].x == x)
-					claim_row(&t, &v->dots[i]);
+					claim_row(&t, v, &v->dots[i]);
 	return t;
 }
 

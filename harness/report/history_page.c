@@ -155,16 +155,21 @@ static int history_add_points(struct figures *f, const void *history, struct err
 
 static void write_builds(const struct page *p, const struct history *h)
 {
-	struct history builds = *h;
-	char *text = NULL;
-	size_t size;
-	FILE *out = or_abort(open_memstream(&text, &size));
+	html_printf(p, "<section>\n<h2>Builds</h2>\n");
+	for (const struct history_point *of = h->points; of < h->points + h->point_count; of++) {
+		struct table t = history_builds_table(of);
 
-	builds.step_count = 0; /* they have a table of their own */
-	history_table(&builds, out);
-	fclose(out);
-	html_preformatted(p, "Builds", text);
-	free(text);
+		html_printf(p, "<h3>Point %lld%s", (long long)of->id, *of->label ? ": " : "");
+		html_text(p, of->label);
+		html_printf(p, "</h3>\n<p class=\"soft\">%s of ", compare_quantity_label(h->quantity));
+		html_text(p, of->metric);
+		html_printf(p, *of->why ? ": " : "");
+		html_text(p, of->why);
+		html_printf(p, "</p>\n");
+		html_table(p, &t, "", true);
+		table_free(&t);
+	}
+	html_printf(p, "</section>\n");
 }
 
 static void write_steps(const struct page *p, const struct history *h)
@@ -206,9 +211,10 @@ static void write_history(const struct page *p, const void *history)
 {
 	const struct history *h = history;
 
-	html_printf(p, "<div class=\"answer part\"><p>");
-	html_text(p, h->answer);
-	html_printf(p, ".</p></div>\n");
+	if (h->step_count)
+		answer_page_outcome(p, history_outcome(h), h->answer);
+	else
+		answer_page_verdict(p, "part", "a hint", h->answer);
 	html_no_figures(p);
 	for (size_t i = 0; i < p->figures->count; i++)
 		html_figure(p, &p->figures->items[i],

@@ -494,8 +494,7 @@ const kinds = {
 			p.upright(v.change_at[i], 'line red dashes');
 			p.text(p.X(v.change_at[i]), p.top - 0.5 * f.em, v.change_text[i], 'bad', 'middle');
 		}
-		p.bars([], 0);
-		for (const r of rows) p.line([[r[0] - 0.5, r[2]], [r[0] + 0.5, r[2]]], 0, 'thick');
+		p.line(rows.flatMap((r, i) => [...(i && rows[i - 1][2] !== r[2] ? [[NaN, NaN]] : []), [r[0] - 0.5, r[2]], [r[0] + 0.5, r[2]]]), 0, 'thick');
 		p.dots(rows.map(r => [r[0], r[1]]), 0);
 		for (const r of rows) if (known(r[1])) p.spot(r[0], r[1], r[3], say(r[1]), `level ${say(r[2])}`, r[5]);
 	},

@@ -78,8 +78,8 @@ struct kind {
 
 static const struct kind comparisons[] = {
     {"claim", "Claims along a setting",
-     "The ratio of each case of a claim, with its interval. Shaded: the claim's bounds. Crosses: cases that fail or "
-     "are too close to call.",
+     "The ratio of each case of a claim, with its interval. Shaded: the claim's bounds. Crosses: cases that fail. "
+     "Rings: cases that are not decided, or of a claim that is not judged.",
      4},
     {"rate", "Rates",
      "Rings: the maximum of a line. Squares: half of it, with the size at which it is reached. Numbers at dots: the "

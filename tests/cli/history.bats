@@ -151,6 +151,16 @@ builds() {
 	assert_contains "$output" "omit --out"
 }
 
+@test "a history of compared kernels answers with the comparisons, on its page, too; a level is a hint" {
+	builds
+	run -0 "$KBLAT" history builds --bundle site
+	assert_contains "$(tail -n 2 <<<"$output")" "a regression in 1 of 2 kernels compared with the one before, first from 6.1.0-50-amd64 to 6.1.0-56-amd64; by level alone: 1 change"
+	grep -q '<div class="answer no"><p><strong>regression</strong>: a regression in 1 of 2 kernels' site/index.html
+	grep -q '<a href="step-02/report.html"><span class="bad">regression</span></a>' site/index.html
+	[ "$(grep -c '<pre>' site/index.html)" -eq 0 ]
+	[ "$(grep -c '<th scope="row">2001-' site/index.html)" -eq 18 ]
+}
+
 @test "--bundle publishes no page of a run that was changed since it was sealed" {
 	builds
 	changed=$(find builds/old -name summary.json | sort | head -n 1)

@@ -120,16 +120,24 @@ static struct table table_of_lines(const struct comparison *c, size_t rows)
 	};
 	char all_of_them[48], one_of_them[48];
 	const struct table_column of_quantity[QUANTITY_COLUMNS] = {
-	    [QUANTITY] = {.label = "quantity"},
+	    [QUANTITY] = {.label = "quantity", .heads_row = true},
 	    [BASE] = {.label = "BASE", .align = TABLE_RIGHT, .drop_order = 2},
 	    [NEW] = {.label = "NEW", .align = TABLE_RIGHT, .drop_order = 3},
 	    [EFFECT] = {.label = "effect", .align = TABLE_RIGHT},
 	    [ABSOLUTE] = {.label = "", .align = TABLE_RIGHT},
-	    [INTERVAL] = {.label = all_of_them, .align = TABLE_RIGHT},
-	    [ALONE] = {.label = one_of_them, .align = TABLE_RIGHT, .drop_order = 5},
+	    [INTERVAL] = {.label = all_of_them,
+			  .help = "of the effect; holds for all points and quantities together",
+			  .align = TABLE_RIGHT},
+	    [ALONE] = {.label = one_of_them,
+		       .help = "the interval for this quantity alone",
+		       .align = TABLE_RIGHT,
+		       .drop_order = 5},
 	    [P] = {.label = "p", .align = TABLE_POINT},
-	    [NOISE] = {.label = "noise", .align = TABLE_RIGHT},
-	    [MARGIN] = {.label = "margin", .drop_order = 4},
+	    [NOISE] = {.label = "noise",
+		       .help =
+			   "what this comparison can detect: without a change, 19 of 20 would show a smaller effect",
+		       .align = TABLE_RIGHT},
+	    [MARGIN] = {.label = "margin", .help = "a change up to this is harmless", .drop_order = 4},
 	    [VERDICT] = {.label = "verdict"},
 	};
 	struct table t = table_of(of_point, c->point_count > 1 ? POINT_COLUMNS : 0, rows);
@@ -206,8 +214,10 @@ static void put_quantity(struct table *t, size_t first, size_t row, const struct
 	put_amount(t, first + MARGIN, row, q, &q->margin, "");
 }
 
-static void put_lines(const struct comparison *c, FILE *out)
+struct table comparison_table(const struct comparison *c)
 {
+	static const enum tone tones[COMPARE_VERDICTS] = {
+	    [COMPARE_REGRESSION] = TONE_BAD, [COMPARE_IMPROVEMENT] = TONE_GOOD, [COMPARE_EQUIVALENT] = TONE_GOOD};
 	size_t count, first = c->point_count > 1 ? POINT_COLUMNS : 0;
 	struct line *lines = lines_of_result(c, &count);
 	struct table t = table_of_lines(c, count);
@@ -220,15 +230,22 @@ static void put_lines(const struct comparison *c, FILE *out)
 			table_text(&t, LABEL, i, "%s", l->point->label);
 		}
 		table_text(&t, first + QUANTITY, i, "%s", compare_quantity_label(l->key));
-		table_text(&t, first + VERDICT, i, "%s",
-			   l->quantity ? compare_verdicts[l->quantity->verdict] : "not compared");
+		table_verdict(&t, first + VERDICT, i, l->quantity ? tones[l->quantity->verdict] : TONE_NEUTRAL,
+			      l->quantity ? compare_verdicts[l->quantity->verdict] : "not compared");
 		if (l->quantity)
 			put_quantity(&t, first, i, l->quantity);
 	}
+	free(lines);
+	return t;
+}
+
+static void put_lines(const struct comparison *c, FILE *out)
+{
+	struct table t = comparison_table(c);
+
 	fputc('\n', out);
 	table_print(&t, &(struct table_style){.width = WIDTH}, out);
 	table_free(&t);
-	free(lines);
 }
 
 /* --- below the table --- */
@@ -446,7 +463,7 @@ static void put_remarks(const struct comparison *c, FILE *out)
 	free(text);
 }
 
-void compare_table(const struct comparison *c, FILE *out)
+static void put_above(const struct comparison *c, FILE *out)
 {
 	text_print(c->experiment, out);
 	fputc('\n', out);
@@ -455,12 +472,28 @@ void compare_table(const struct comparison *c, FILE *out)
 	put_test(c, out);
 	put_decides(c, out);
 	put_noise(&c->noise, out);
-	if (c->judged)
-		put_lines(c, out);
+}
+
+static void put_below(const struct comparison *c, FILE *out)
+{
 	put_remarks(c, out);
 	put_late(c, out);
 	put_stages(c, out);
 	put_state(c, out);
+}
+
+void comparison_words(const struct comparison *c, FILE *out)
+{
+	put_above(c, out);
+	put_below(c, out);
+}
+
+void compare_table(const struct comparison *c, FILE *out)
+{
+	put_above(c, out);
+	if (c->judged)
+		put_lines(c, out);
+	put_below(c, out);
 	fprintf(out, "\n%s: ", compare_outcomes[c->verdict]);
 	text_print(c->answer, out);
 	fputc('\n', out);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "common/table.h"
 #include "judge/analysis/cause.h"
 #include "judge/compare/compare_runs.h"
 
@@ -250,6 +251,12 @@ json_t *compare_json_judged(const struct comparison_point *p);
 
 /* "needed", to detect a change of `effect` (a share). */
 json_t *compare_json_needed(const struct comparison_needed *n, double effect);
+
+/* A row for each point and quantity. The caller frees it with table_free(). */
+struct table comparison_table(const struct comparison *c);
+
+/* Print all but that: what was compared, and how, remarks, causes, stages, and how the state differs. */
+void comparison_words(const struct comparison *c, FILE *out);
 
 /* Print it: what was compared, a line for each point and quantity, and the answer. At most 140 columns wide. */
 void compare_table(const struct comparison *c, FILE *out);

@@ -281,8 +281,38 @@ struct history history_of(const struct compare_join *j, const char *quantity, bo
 	for (size_t i = 0; i < j->count; i++)
 		h.points[i] = history_point_of(j, &j->point[i], quantity, order);
 	free(order);
-	h.answer = history_answer(&h, j->runs->units[ARM_BASE]);
+	h.levels = history_answer(&h, j->runs->units[ARM_BASE]);
+	h.answer = or_abort(strdup(h.levels));
 	return h;
+}
+
+enum compare_outcome history_outcome(const struct history *h)
+{
+	enum compare_outcome worst = h->step_count ? OUTCOME_NONE : OUTCOME_UNDECIDED;
+
+	for (size_t i = 0; i < h->step_count && worst != OUTCOME_REGRESSION; i++)
+		worst = h->steps[i].outcome != OUTCOME_NONE ? h->steps[i].outcome : worst;
+	return worst;
+}
+
+/* "1 of 3 kernels: regression, the first from A to B; by level alone: no change of level in 16 boots". */
+static char *history_answer_of_steps(const struct history *h)
+{
+	const enum compare_outcome outcome = history_outcome(h);
+	const struct history_step *first = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < h->step_count; i++)
+		if (h->steps[i].outcome == outcome) {
+			first = first ?: &h->steps[i];
+			count++;
+		}
+	if (outcome == OUTCOME_NONE)
+		return fs_path("no regression in any of %zu kernel%s compared with the one before; by level alone: %s",
+			       count, count == 1 ? "" : "s", h->levels);
+	return fs_path("%s in %zu of %zu kernels compared with the one before, first from %s to %s; by level alone: %s",
+		       outcome == OUTCOME_REGRESSION ? "a regression" : "undecided", count, h->step_count,
+		       text_named(first->from), text_named(first->to), h->levels);
 }
 
 void history_add_step(struct history *h, const char *from, const char *to, const struct comparison *c, const char *page)
@@ -295,6 +325,8 @@ void history_add_step(struct history *h, const char *from, const char *to, const
 	    .page = or_abort(strdup(page)),
 	    .outcome = c->verdict,
 	};
+	free(h->answer);
+	h->answer = history_answer_of_steps(h);
 }
 
 void history_add_page(struct history *h, const char *name, const char *link, const char *why)
@@ -363,6 +395,7 @@ static const struct codec history_rows[] = {
     CODEC_AS("unit", history, kind, .words = compare_unit_name),
     CODEC(history, quantity),
     CODEC(history, answer),
+    CODEC(history, levels, .flags = CODEC_UNWRITTEN),
     CODEC_LISTED("points", history, points, point_count, point_rows),
     CODEC_LISTED("steps", history, steps, step_count, step_rows, .flags = CODEC_OPTIONAL),
     CODEC_LISTED("pages", history, pages, page_count, page_rows, .flags = CODEC_UNWRITTEN),
@@ -385,7 +418,7 @@ void history_free(struct history *h)
 enum { BEGAN, KERNEL, BOOT, RUNS, VALUE, LEVEL, MARK, BUILD_COLUMNS };
 
 static const struct table_column build_columns[BUILD_COLUMNS] = {
-    [BEGAN] = {.label = "began"},
+    [BEGAN] = {.label = "began", .heads_row = true},
     [KERNEL] = {.label = "kernel"},
     [BOOT] = {.label = "boot", .drop_order = 1},
     [RUNS] = {.label = "runs", .align = TABLE_RIGHT, .drop_order = 2},
@@ -394,7 +427,7 @@ static const struct table_column build_columns[BUILD_COLUMNS] = {
     [MARK] = {.label = ""},
 };
 
-static void history_put_point(const struct history_point *p, FILE *out)
+struct table history_builds_table(const struct history_point *p)
 {
 	struct table t = table_of(build_columns, BUILD_COLUMNS, p->build_count);
 
@@ -413,8 +446,7 @@ static void history_put_point(const struct history_point *p, FILE *out)
 			table_text(&t, MARK, i, "odd: %+.2f %%", history_odd_percent(&p->builds[i]));
 	for (size_t i = 0; i < p->change_count; i++)
 		table_text(&t, MARK, p->changes[i].at, "<- %+.2f %%", history_change_percent(&p->changes[i]));
-	table_print(&t, &(struct table_style){.width = WIDTH}, out);
-	table_free(&t);
+	return t;
 }
 
 enum { FROM, TO, VERDICT, ANSWER, STEP_COLUMNS };
@@ -461,6 +493,8 @@ static void history_print_steps(const struct history *h, FILE *out)
 void history_table(const struct history *h, FILE *out)
 {
 	for (const struct history_point *p = h->points; p < h->points + h->point_count; p++) {
+		struct table builds;
+
 		fprintf(out, "point %" JSON_INTEGER_FORMAT "%s", p->id, *p->label ? ", " : "");
 		text_print(p->label, out);
 		fprintf(out, ": %s of ", compare_quantity_label(h->quantity));
@@ -468,7 +502,9 @@ void history_table(const struct history *h, FILE *out)
 		fputc('\n', out);
 		if (*p->why)
 			fprintf(out, "%s\n", p->why);
-		history_put_point(p, out);
+		builds = history_builds_table(p);
+		table_print(&builds, &(struct table_style){.width = WIDTH}, out);
+		table_free(&builds);
 		fputc('\n', out);
 	}
 	if (h->step_count)

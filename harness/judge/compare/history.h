@@ -54,6 +54,7 @@ struct history_page {
 
 struct history {
 	char *experiment, *answer;
+	char *levels;	      /* what the levels alone say: the answer, unless there are steps */
 	const char *quantity; /* its key: "p50" */
 	enum compare_unit_kind kind;
 	struct history_point *points;
@@ -70,7 +71,7 @@ struct history {
 struct history history_of(const struct compare_join *j, const char *quantity, bool by_kernel);
 void history_free(struct history *h);
 
-/* Add the next step, with copies of these texts. */
+/* Add the next step, with copies of these texts. The steps are what is answered from then on, the levels a hint. */
 void history_add_step(struct history *h, const char *from, const char *to, const struct comparison *c,
 		      const char *page);
 
@@ -80,6 +81,12 @@ void history_add_page(struct history *h, const char *name, const char *link, con
 
 /* How steps are shown; `narrow`: what is known is a note below each row. The caller frees it with table_free(). */
 struct table history_steps_table(const struct history *h, bool narrow);
+
+/* What the steps say together: a regression if one is; OUTCOME_UNDECIDED if there are none. */
+enum compare_outcome history_outcome(const struct history *h);
+
+/* The builds of a point. The caller frees it with table_free(). */
+struct table history_builds_table(const struct history_point *p);
 
 /* What is shown of a change, in per cent; 0 if that is not defined. */
 double history_change_percent(const struct history_change *c);
