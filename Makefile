@@ -133,6 +133,12 @@ test:
 	@$(MAKE) --no-print-directory -j$(CPUS) tests sanitized
 	@tests/leftovers tests/run --vm '$(VM)' $(BUILD) $(BUILD)/san
 
+# Every command and link of every page, and what became of each: run, or what it needs.
+docs-test: all
+	@t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && cd "$$t" && \
+	'$(CURDIR)'/tests/cli/docs_commands.py --table '$(CURDIR)' '$(abspath $(BUILD))'/kblat '$(abspath $(BUILD))'/kbtune && \
+	'$(CURDIR)'/tests/cli/docs_links.py '$(CURDIR)'
+
 # Which lines the native tests run, by folder, and those that they never do (docs/coverage.md). Takes about as long as `make test VM=no`.
 SUITES :=
 coverage:
@@ -463,5 +469,5 @@ $(BUILD)/adapter.so: $(wildcard tests/model/*.c) tests/model/adapter.h
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: elsewhere fresh all deps run check test coverage studies $(foreach s,$(STUDIES),reference-$s reproduce-$s) units tests sanitized lint fuzz fuzzers bench benches kernel-ab two-kernels campaign arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
+.PHONY: docs-test elsewhere fresh all deps run check test coverage studies $(foreach s,$(STUDIES),reference-$s reproduce-$s) units tests sanitized lint fuzz fuzzers bench benches kernel-ab two-kernels campaign arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
 -include $(shell find $(BUILD) \( -path $(BUILD)/vm -o -path $(BUILD)/elsewhere \) -prune -o -name '*.d' -type f -print 2>/dev/null)

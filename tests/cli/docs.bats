@@ -20,3 +20,9 @@ setup() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 }
+
+@test "every link of every page leads to a file, and to a heading of it" {
+	run /usr/bin/python3 "$BATS_TEST_DIRNAME/docs_links.py" "$ROOT"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}

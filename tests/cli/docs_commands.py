@@ -7,7 +7,7 @@ help; targets and variables of `make` are in the Makefile. In addition, each com
 two tables below: RUN, if it is run here, with substitutions for its arguments, or NEEDS, with what
 it requires. A command in neither is an error, and so is a row that no page contains any more.
 Commands that only show a form, with […], … or a word in capitals for a user's value, may be in
-neither table.
+neither table. With --table, all of them are printed, with what became of each.
 """
 import glob
 import os
@@ -23,6 +23,12 @@ RUN = {
     "build/kblat list transports": ("", 0),
     "build/kblat list devices": ("", 0, 77),
     "build/kblat doctor": ("", 0, 3),
+    "sudo experiments/launch/netns build/kblat run experiments/quickstart/card.yaml":
+        ("build/kblat run experiments/quickstart/card.yaml --dry-run", 0),
+    "sudo experiments/launch/netns build/kblat run experiments/cards/wait-limit --only transport=tcp":
+        ("build/kblat run experiments/cards/wait-limit --only transport=tcp --dry-run", 0),
+    "guest/kblat-guest --out runs -- build/kblat run experiments/quickstart --quick --out runs":
+        ("build/kblat run experiments/quickstart --quick --out runs --dry-run", 0),
     "build/kblat run experiments/quickstart --only transport=shmem --set size=4KiB": ("{} --dry-run", 0),
     "build/kblat run experiments/quickstart --only transport=shmem": ("{} --dry-run", 0),
     "build/kblat run experiments/quickstart --only transport=shmem --only poll=busy --set size=4KiB": ("{} --dry-run", 0),
@@ -50,6 +56,10 @@ RUN = {
     "build/kblat import csv --column lat_us --name rpc --out base rpc-*.csv":
         ("echo lat_us >rpc.csv && echo 1.5 >>rpc.csv && build/kblat import csv --column lat_us --name rpc --out base rpc.csv", 0),
     "build/kblat import --list": ("", 0),
+    "build/kblat import csv --column lat_us --out runs app.csv":
+        ("echo lat_us >app.csv && echo 1.5 >>app.csv && build/kblat import csv --column lat_us --out imported app.csv", 0),
+    "build/kblat import csv --column 3 --unit ns --out runs vegeta.csv":
+        ("echo 1,200,1500 >vegeta.csv && build/kblat import csv --column 3 --unit ns --out imported vegeta.csv", 0),
     "build/kblat compare polled/base --with polled/new": ("build/kblat compare BASELINE --with UPGRADED", 3),
     "build/kblat run --foreign cyclictest-json --out runs --reps 20 -- cyclictest -q -l 20000 -i 1000 -h 100000 --json={file}":
         ("build/kblat run --foreign cyclictest-json --out runs --reps 2 --no-state -- cyclictest -q -l 200 -i 1000 -h 1000000 --json={{file}}", 0),
@@ -226,9 +236,9 @@ class Checker:
         return None if said.returncode in right else f"{line}: exit status {said.returncode}: {said.stderr[-300:]}{said.stdout[-200:]}"
 
 
-def query_of(page):
-    """The SQL of a sqlite3 command, which may have several lines until the closing quote."""
-    return re.search(r'    sqlite3 \S+ "(.*?)"', open(page).read(), re.S).group(1)
+def queries_of(page):
+    """The SQL of the sqlite3 commands, which may have several lines until the closing quote."""
+    return re.findall(r'    sqlite3 \S+ "(.*?)"', open(page).read(), re.S)
 
 
 def place(root, programs):
@@ -258,7 +268,8 @@ def place(root, programs):
 
 
 def main():
-    root, kblat, kbtune = map(os.path.abspath, sys.argv[1:])
+    wants_table = "--table" in sys.argv
+    root, kblat, kbtune = map(os.path.abspath, [a for a in sys.argv[1:] if a != "--table"])
     programs = {"kblat": kblat, "kbtune": kbtune}
     checker = Checker(root, programs)
     place(root, programs)
@@ -275,10 +286,16 @@ def main():
             counts["shown as a form"] += 1
         elif command.startswith("sqlite3 "):
             subprocess.check_call([kblat, "index", "DIR"], stdout=subprocess.DEVNULL)
-            sqlite3.connect("DIR/kblat-index.sqlite").execute(query_of(os.path.join(root, page))).fetchall()
+            for query in queries_of(os.path.join(root, page)):
+                if not sqlite3.connect("DIR/kblat-index.sqlite").execute(query).fetchall():
+                    said = said or "the query finds nothing"
             counts["run"] += 1
         elif command not in RUN:
             said = said or "neither run by this test nor in its table of what commands need"
+        if wants_table:
+            became = said or ("run" if command in RUN or command.startswith("sqlite3 ") else
+                              f"needs {needs[command]}" if command in needs else "shown as a form")
+            print(f"{page}:{line}\t{became}\t{command}")
         seen.add(command)
         if said:
             faults.append(f"{page}:{line}: {command}: {said}")
