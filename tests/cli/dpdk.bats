@@ -45,7 +45,7 @@ cards() {
 # between OPTION…: runs x.yaml from A to B, over af_packet.
 between() {
 	"$KBLAT" run x.yaml --no-state --out runs --source "ip netns exec $A" --sink "ip netns exec $B" \
-		--set source_port=net_af_packet0,iface=card --set sink_port=net_af_packet0,iface=card "$@"
+		--set source_device=net_af_packet0,iface=card --set sink_device=net_af_packet0,iface=card "$@"
 }
 
 # endpoints PID: of a run.
@@ -187,9 +187,9 @@ traces() {
 	refuses x <<-'LINES'
 		size=11|size 11 and transport dpdk: 12 bytes of a message hold its token and number
 		size=8973|a frame holds at most 8972 bytes
-		sink_port=net_memif0|source_port memif and sink_port net_memif0: memif joins both sides
+		sink_device=net_memif0|source_device memif and sink_device net_memif0: memif joins both sides
 		mempool=64|mempool 64, rx_burst 32 and cache 128: more than 416 buffers are needed
-		source_address=localhost|source_address must be an IPv4 address such as 198.18.0.1
+		source_ip=localhost|source_ip must be an IPv4 address such as 198.18.0.1
 		poll=event|the transport dpdk does not support 'poll: event'
 		descriptors=63|descriptors
 	LINES
@@ -205,28 +205,28 @@ impossible() {
 }
 
 @test "what cannot be: no such card, one that the kernel has, no huge pages, no such driver or argument, an MTU, a queue" {
-	impossible ": no PCI device here has this address; \`lspci -D\` lists them" --set source_port=0f:1e.7 --set sink_port=0f:1e.6
+	impossible ": no PCI device here has this address; \`lspci -D\` lists them" --set source_device=0f:1e.7 --set sink_device=0f:1e.6
 	for card in /sys/bus/pci/devices/*; do
 		[[ $(readlink "$card/driver") == */@(virtio-pci|e1000|e1000e|ixgbe|ice|pcieport) ]] || continue
 		card=${card##*/}
-		impossible "dpdk $card: the card is bound to the kernel's driver" --set source_port="$card" --set sink_port="$card"
+		impossible "dpdk $card: the card is bound to the kernel's driver" --set source_device="$card" --set sink_device="$card"
 		assert_contains "$output" "\`dpdk-devbind.py --bind=vfio-pci $card\` hands it over"
 		break
 	done
 	if [ "$(cat /sys/kernel/mm/hugepages/*/free_hugepages | sort -n | tail -n 1)" -eq 0 ]; then
 		impossible "huge: yes, and no huge page is free; \`sysctl vm.nr_hugepages=" --set huge=yes
 	fi
-	impossible "cannot make the port: EAL: failed to parse device \"vdev:net_nosuch0\"" --set source_port=net_nosuch0,a=b --set sink_port=net_nosuch1
-	impossible "Unknown role: king" --set source_port=net_memif5,role=king --set sink_port=net_memif5,role=king
+	impossible "cannot make the port: EAL: failed to parse device \"vdev:net_nosuch0\"" --set source_device=net_nosuch0,a=b --set sink_device=net_nosuch1
+	impossible "Unknown role: king" --set source_device=net_memif5,role=king --set sink_device=net_memif5,role=king
 	# Its words once, beside the line that says how the point went.
 	assert_eq "$(grep -o 'not possible here.*' <<<"$output" | grep -o 'Unknown role' | wc -l)" 1
 	impossible "messages of this size need an MTU of 1501, and that of the port is 1500" --set size=1473
 	[ "$(id -u)" -ne 0 ] ||
-		impossible "the port has no queue 3: it receives from 1, and sends from 1" --set source_port=net_af_packet0,iface=lo --set sink_port=net_af_packet0,iface=lo --set queue=3
+		impossible "the port has no queue 3: it receives from 1, and sends from 1" --set source_device=net_af_packet0,iface=lo --set sink_device=net_af_packet0,iface=lo --set queue=3
 }
 
 @test "who never hears the other side says so, and memory that is not there is named" {
-	run "$KBLAT" run x.yaml --no-state --out runs --set source_port=net_null0 --set sink_port=net_null1
+	run "$KBLAT" run x.yaml --no-state --out runs --set source_device=net_null0 --set sink_device=net_null1
 	output=$(tr -s ' \n' ' ' <<<"$output")
 	echo "$output"
 	[ "$status" -eq 1 ]

@@ -24,13 +24,13 @@ enum { PROTOCOL_AT = 23, ADDRESS_AT = 30, PORT_AT = 36 };
 #define FIELD(f) offsetof(struct dpdk_settings, f)
 
 static const struct opt dpdk_options[] = {
-    {"source_port", OPT_STR, FIELD(source_port), DPDK_MEMIF, 0, 0, NULL,
+    {"source_device", OPT_STR, FIELD(source_device), DPDK_MEMIF, 0, 0, NULL,
      "the source's port: memif (a ring in memory shared with the sink), a PCI address, or a driver of DPDK's with its "
      "arguments"},
-    {"sink_port", OPT_STR, FIELD(sink_port), DPDK_MEMIF, 0, 0, NULL, "the sink's port, likewise"},
-    {"source_address", OPT_STR, FIELD(source_address), "198.18.0.1", 0, 0, NULL,
+    {"sink_device", OPT_STR, FIELD(sink_device), DPDK_MEMIF, 0, 0, NULL, "the sink's port, likewise"},
+    {"source_ip", OPT_STR, FIELD(source_ip), "198.18.0.1", 0, 0, NULL,
      "IPv4 address in the source's frames; no interface needs to have it"},
-    {"sink_address", OPT_STR, FIELD(sink_address), "198.18.0.2", 0, 0, NULL, "the sink's, likewise"},
+    {"sink_ip", OPT_STR, FIELD(sink_ip), "198.18.0.2", 0, 0, NULL, "the sink's, likewise"},
     {"udp_port", OPT_INT, FIELD(udp_port), "20000", 1, 65535, NULL, "UDP port of both sides, in their frames"},
     {"queue", OPT_INT, FIELD(queue), "0", 0, DPDK_QUEUE_MAX, NULL,
      "queue of both ports that carries the messages; those before it are set up, too"},
@@ -58,22 +58,23 @@ const struct transport_ops dpdk_transport = {ABSENT_TRANSPORT, .name = "dpdk", .
 
 static const char *port_of(const struct dpdk_settings *s, enum role role)
 {
-	return role == ROLE_SINK ? s->sink_port : s->source_port;
+	return role == ROLE_SINK ? s->sink_device : s->source_device;
 }
 
 static int check_ports(const struct dpdk_settings *s, char *why, size_t why_size)
 {
-	const bool own[] = {!strcmp(s->source_port, DPDK_MEMIF), !strcmp(s->sink_port, DPDK_MEMIF)};
+	const bool own[] = {!strcmp(s->source_device, DPDK_MEMIF), !strcmp(s->sink_device, DPDK_MEMIF)};
 
-	if (!*s->source_port || !*s->sink_port)
+	if (!*s->source_device || !*s->sink_device)
 		snprintf(why, why_size,
 			 "%s is empty: \"" DPDK_MEMIF "\", a PCI address, or a driver of DPDK's is needed",
-			 *s->source_port ? "sink_port" : "source_port");
+			 *s->source_device ? "sink_device" : "source_device");
 	else if (own[0] != own[1])
-		snprintf(why, why_size,
-			 "source_port %s and sink_port %s: memif joins both sides, so that both must be \"" DPDK_MEMIF
-			 "\"",
-			 s->source_port, s->sink_port);
+		snprintf(
+		    why, why_size,
+		    "source_device %s and sink_device %s: memif joins both sides, so that both must be \"" DPDK_MEMIF
+		    "\"",
+		    s->source_device, s->sink_device);
 	else
 		return 0;
 	return -EINVAL;
@@ -81,8 +82,8 @@ static int check_ports(const struct dpdk_settings *s, char *why, size_t why_size
 
 static int check_addresses(const struct dpdk_settings *s, char *why, size_t why_size)
 {
-	static const char *const keys[] = {"source_address", "sink_address"};
-	const char *const texts[] = {s->source_address, s->sink_address};
+	static const char *const keys[] = {"source_ip", "sink_ip"};
+	const char *const texts[] = {s->source_ip, s->sink_ip};
 	struct in_addr a;
 
 	for (size_t i = 0; i < 2; i++)
@@ -161,8 +162,7 @@ static int dpdk_open_parts(struct dpdk *t, const struct transport_config *config
 	const char *port = port_of(s, t->role);
 	int rc = token_draw(&t->own.token, e);
 
-	if (!rc && !sockets_parse(t->role == ROLE_SINK ? s->sink_address : s->source_address, (uint16_t)s->udp_port,
-				  &t->own.at))
+	if (!rc && !sockets_parse(t->role == ROLE_SINK ? s->sink_ip : s->source_ip, (uint16_t)s->udp_port, &t->own.at))
 		rc = err_set(e, -EINVAL, STATUS_USAGE, "dpdk", NULL, "an address is invalid");
 	t->badge = token_word(&t->own.token);
 	if (!rc && t->role == ROLE_SINK)

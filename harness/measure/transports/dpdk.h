@@ -20,8 +20,8 @@
 #define DPDK_MEMIF     "memif" /* a ring that kblat makes between the sides */
 
 struct dpdk_settings {
-	char source_port[OPT_STR_MAX], sink_port[OPT_STR_MAX];
-	char source_address[OPT_STR_MAX], sink_address[OPT_STR_MAX];
+	char source_device[OPT_STR_MAX], sink_device[OPT_STR_MAX];
+	char source_ip[OPT_STR_MAX], sink_ip[OPT_STR_MAX];
 	int64_t udp_port, queue, rx_burst, descriptors, mempool, cache;
 	bool huge;
 };

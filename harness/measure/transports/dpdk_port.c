@@ -608,7 +608,9 @@ int dpdk_port_await_link(const struct dpdk *t, struct err *e)
 			return err_set(e, -ENETDOWN, STATUS_FAILED, t->port.object, NULL,
 				       "the port has had no link for %d s%s", LINK_MS / 1000,
 				       take_words(t->port.is_own_memif
-						      ? "; memif joins two sides on one host only: name a port for each"
+						      ? "; memif joins two sides on one host and in one network "
+							"namespace: name a port for "
+							"each"
 						      : "; is its cable plugged in, and the other side's port started?",
 						  said, sizeof(said)));
 		nanosleep(&moment, NULL);
