@@ -116,10 +116,12 @@ static void write_software(const struct page *p, const struct report_run *run)
 	struct distinct_texts names = {.count = 0};
 
 	for (struct place at = {0}; next_flow(p, run, &at);) {
-		const char *software = run_software(model_side(at.point, at.flow, "granted", "source"));
+		const json_t *granted = model_side(at.point, at.flow, "granted", "source");
 
-		if (software)
-			add_distinct(&names, software);
+		if (run_software(granted))
+			add_distinct(&names, run_software(granted));
+		if (run_is_of_model(granted))
+			add_distinct(&names, "MODEL");
 	}
 	for (size_t i = 0; i < names.count; i++)
 		html_printf(p,

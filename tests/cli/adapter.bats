@@ -10,6 +10,7 @@ setup() {
 	[ -e "$build/adapter.so" ] || skip "needs $build/adapter.so (make tests)"
 	preload=$(preload "$build/adapter.so")
 	export KBLAT_ADAPTER=$T/adapter
+	export KBLAT_REHEARSAL=yes # it stands for an adapter, for claims too
 	mkdir "$KBLAT_ADAPTER"
 	printf '#!/bin/sh\nLD_PRELOAD=%s exec %s "$@"\n' "$preload" "$KBLAT" >"$T/kblat"
 	chmod +x "$T/kblat"

@@ -233,3 +233,36 @@ effect post 200'
 		assert_contains "$output" "model of an adapter: its script says '$line"
 	done
 }
+
+@test "a run over the model says MODEL, on the terminal and on its page, and meets no need of a real adapter but in a rehearsal" {
+	script <<-END
+		$times
+		device mlx5_1
+		$times
+	END
+	spec labelled <<-END
+		settings: {transport: verbs, source_device: mlx5_0, sink_device: mlx5_1, kernel: pingpong, messages: 500, repetitions: 3, size: 32}
+		matrix: [{op: [send, write]}]
+		claims:
+		  - id: near
+		    claim: "Sends are about as fast as writes"
+		    source: ours
+		    needs: [hca]
+		    metric: half_rtt_ns.p50
+		    points: {op: send}
+		    against: {op: write}
+		    ratio: {max: 1000}
+	END
+	run env LD_PRELOAD="$preload" "$KBLAT" run labelled.yaml --no-state --out runs
+	echo "$output"
+	assert_contains "$output" 'MODEL: labelled'
+	assert_contains "$output" 'MODEL: the device is a model of an adapter'
+	run_dir=${lines[-1]}
+	run "$KBLAT" report "$run_dir"
+	grep -q 'MODEL is a software device' "$run_dir/derived/report.html"
+	run "$KBLAT" claims "$run_dir"
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" 'it needs a real RDMA adapter; mlx5_0 is software'
+	run env KBLAT_REHEARSAL=yes "$KBLAT" claims --json "$run_dir"
+	assert_contains "$output" '"near"'
+	[[ $output != *adapter* ]]
+}

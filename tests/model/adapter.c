@@ -563,7 +563,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 	if (model_fails("query_device"))
 		return errno;
 	*attr = (struct ibv_device_attr){
-	    .fw_ver = "1.0",
+	    .fw_ver = "MODEL",
 	    .phys_port_cnt = (uint8_t)d->ports,
 	    .max_qp_wr = (int)d->max_qp_wr,
 	    .max_cqe = (int)d->max_cqe,

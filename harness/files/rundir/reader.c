@@ -115,6 +115,13 @@ const char *run_software(const json_t *granted)
 	return json_string_value(json_object_get(granted, "software"));
 }
 
+bool run_is_of_model(const json_t *granted)
+{
+	const char *firmware = json_string_value(json_object_get(granted, "firmware"));
+
+	return firmware && !strcmp(firmware, "MODEL");
+}
+
 const char *run_link(const json_t *granted)
 {
 	static const char *const keys[] = {"interface", "netdev", "device"};

@@ -39,6 +39,9 @@ json_t *run_state(const char *run_path, const struct run_record *record, const c
  * adapter, or there is no device. `granted`: the side's, in point.json. */
 const char *run_software(const json_t *granted);
 
+/* Is the side's device the tests' model of an adapter (tests/model), whose times are those of a script? */
+bool run_is_of_model(const json_t *granted);
+
 /* What a side's messages go through: a network interface ("eth0"), or a device that has none ("mlx5_0"). NULL: neither
  * (shared memory, loopback), or it is not known. */
 const char *run_link(const json_t *granted);

@@ -15,6 +15,7 @@
 #include "judge/analysis/notes.h"
 #include "judge/analysis/param.h"
 #include "judge/analysis/summary.h"
+#include "judge/analysis/validity.h"
 #include "judge/analysis/varying.h"
 
 #define WIDTH	  110
@@ -372,12 +373,27 @@ static void add_metric_column(struct table *t, const struct rows *all)
 /* --- above and below --- */
 
 /* "1: quickstart (quick): One-way latency, on alpha and beta" */
+/* Was any of it measured over the tests' model of an adapter? */
+static bool is_of_model(const struct summary *summary)
+{
+	const json_t *text;
+	size_t n;
+
+	for (size_t i = 0; i < summary->point_count; i++)
+		json_array_foreach (summary->points[i].warnings, n, text)
+			if (!strcmp(json_string_value(text), VALIDITY_MODEL))
+				return true;
+	return false;
+}
+
 static void put_title(const struct summary *summary, size_t run, size_t runs, FILE *out)
 {
 	char *hosts = hosts_of(summary);
 
 	if (runs > 1)
 		fprintf(out, "%zu: ", run + 1);
+	if (is_of_model(summary))
+		fputs("MODEL: ", out);
 	text_print(summary->name, out);
 	if (!strcmp(summary->variant, "quick"))
 		fputs(" (quick)", out);

@@ -11,6 +11,7 @@
 #include "common/json.h"
 #include "common/text.h"
 #include "files/rundir/checks.h"
+#include "files/rundir/reader.h"
 
 #define TEXT_MAX 400
 #define AT_MAX	 96
@@ -594,6 +595,9 @@ static void judge_bypass(const struct validity_facts *f, struct validity *out)
 static void judge_link(const struct validity_facts *f, struct validity *out)
 {
 	const json_t *source = json_object_get(f->granted, side_names[SOURCE]);
+
+	if (run_is_of_model(source))
+		validity_say(out->warnings, VALIDITY_MODEL);
 
 	if (json_is_true(json_object_get(source, "loop")))
 		validity_say(out->warnings,

@@ -18,6 +18,9 @@
 
 #include "files/rundir/layout.h"
 
+/* The warning of a point that was measured over the tests' model of an adapter. */
+#define VALIDITY_MODEL "MODEL: the device is a model of an adapter, and these times are those of its script"
+
 struct validity {
 	json_t *reasons;  /* array of strings; empty: valid */
 	json_t *warnings; /* array of strings */

@@ -23,6 +23,14 @@ static char *copy_or_null(const char *text)
 	return text ? fs_path("%s", text) : NULL;
 }
 
+/* In a rehearsal of experiments a model stands for the adapter. */
+static bool is_rehearsal(void)
+{
+	const char *said = getenv("KBLAT_REHEARSAL");
+
+	return said && !strcmp(said, "yes");
+}
+
 static void add_granted_side(struct claim_run *r, json_int_t point, bool is_sink, const json_t *granted)
 {
 	const char *device = json_string_value(json_object_get(granted, "device"));
@@ -32,7 +40,7 @@ static void add_granted_side(struct claim_run *r, json_int_t point, bool is_sink
 	    .point = point,
 	    .is_sink = is_sink,
 	    .device = copy_or_null(device),
-	    .is_software = device && run_software(granted),
+	    .is_software = device && (run_software(granted) || (run_is_of_model(granted) && !is_rehearsal())),
 	    .is_loop = json_is_true(json_object_get(granted, "loop")),
 	    .link = copy_or_null(run_link(granted)),
 	};
