@@ -36,11 +36,11 @@ def series(median, least=None, most=400e3, over=0.001, spread=100, lost=0):
             'p99_99': 5 * median, 'max': most, 'mean': 1.05 * median, 'stdev': spread, 'over_limit': over}
 
 
-def start(kblat, spec, out):
+def start(kblat, spec, out, *flags):
     """A run of that spec, with a copy of the recorded machine for its profiles; its endpoints cannot start."""
     machine = out / 'machine'
     shutil.copytree(os.environ['KBTUNE_SYSROOT'], machine, symlinks=True)
-    return subprocess.Popen([kblat, 'run', str(spec), '--source', 'false', '--sink', 'false', '--out', str(out)],
+    return subprocess.Popen([kblat, 'run', str(spec), '--source', 'false', '--sink', 'false', '--out', str(out), *flags],
                             env=dict(os.environ, KBTUNE_SYSROOT=str(machine)), stdout=subprocess.DEVNULL,
                             stderr=subprocess.PIPE, text=True)
 

@@ -110,6 +110,15 @@ two_hosts() {
 	"$KBLAT" verify "$run_dir"
 }
 
+@test "several rounds over two hosts: each compares the clocks, and the bound is that of the worst" {
+	two_hosts --set rounds=2 --reps 4
+	assert_eq "$(of_point 'd["outcome"], len(d["clock"]["comparisons"])')" "('completed', 6)"
+	assert_eq "$(of_point 'd["clock"]["error_ns"] >= max(c["error_ns"] for c in d["clock"]["comparisons"])')" True
+	assert_eq "$(of_summary 'd["metrics"]["lat_ns"]["n"], d["metrics"]["lat_ns"]["clock_error_ns"] == d["clock"]["error_ns"]')" "(400, True)"
+	assert_eq "$(of_summary 'd["metrics"]["lat_ns"]["min"] >= -d["clock"]["error_ns"]')" True
+	"$KBLAT" verify "$run_dir"
+}
+
 @test "both sides may be on one other host, but a launcher that leads to another host each time is refused" {
 	cat >wandering <<-SH
 		#!/bin/bash

@@ -35,6 +35,19 @@ claims_of() {
 	claims_of via 60
 }
 
+# bats test_tags=long
+@test "what claims compare differs in no more settings in a quick variant than in the full one" {
+	local study
+	machine t630
+	export KBTUNE KBTUNE_SYSROOT=$T/m
+	for study in thesis ramcloud via infiniswap; do
+		run /usr/bin/python3 "$ROOT/tests/cli/quick_pairs.py" "$KBLAT" "$ROOT/experiments/$study" "$T/out/$study"
+		echo "$study: $output"
+		[ "$status" -eq 0 ]
+		[ "${lines[-1]% claims*}" -ge 3 ]
+	done
+}
+
 @test "at least 16 claims of the quick study ask for nothing that a guest with Soft-RoCE lacks" {
 	local all=0 spec count
 	for spec in "$ROOT"/experiments/thesis/*/spec.yaml; do

@@ -272,23 +272,12 @@ static void note_adapters(struct point_run *c)
 	}
 }
 
-/* Each round would compare the clocks of two hosts anew. */
-static int check_rounds(const struct point_run *c, struct err *e)
-{
-	if (c->session.point->rounds == 1 || session_is_local(&c->session))
-		return 0;
-	return err_set(e, -EOPNOTSUPP, STATUS_USAGE, NULL, NULL,
-		       "several rounds are possible only on one host: measure between two with --set rounds=1");
-}
-
 static int run_session(struct point_run *c, struct err *e)
 {
 	int rc = enter_environment(c, e);
 
 	if (!rc)
 		rc = session_start(&c->session, e);
-	if (!rc)
-		rc = check_rounds(c, e);
 	if (!rc)
 		c->out->environment = environment_note(c->env, &c->session, c->out->environment);
 	if (!rc)
@@ -324,6 +313,30 @@ static int write_params(const struct session *s, struct err *e)
 	return rc;
 }
 
+/* Each round compares the clocks of two hosts anew. `before`, which is taken: what the earlier ones came to. */
+static json_t *clock_of_rounds(json_t *before, json_t *now)
+{
+	static const char *const bounds[] = {"error_ns", "residual_ns"};
+	const json_t *error = json_object_get(now, "error_ns");
+
+	if (!before || !now || !error || !json_object_get(before, "error_ns")) {
+		/* Without a clock in one of them there is none. */
+		const bool keeps = before && (!now || !json_object_get(before, "error_ns"));
+
+		json_decref(keeps ? now : before);
+		return keeps ? before : now;
+	}
+	for (size_t i = 0; i < 2; i++)
+		if (json_integer_value(json_object_get(now, bounds[i])) >
+		    json_integer_value(json_object_get(before, bounds[i])))
+			json_object_set(before, bounds[i], json_object_get(now, bounds[i]));
+	if (json_is_true(json_object_get(now, "stepped")))
+		json_object_set_new(before, "stepped", json_true());
+	json_array_extend(json_object_get(before, "comparisons"), json_object_get(now, "comparisons"));
+	json_decref(now);
+	return before;
+}
+
 static int write_point(const struct point_run *c, const struct err *e, struct err *write_error)
 {
 	const struct session *s = &c->session;
@@ -331,12 +344,16 @@ static int write_point(const struct point_run *c, const struct err *e, struct er
 	const enum outcome outcome = over ? c->out->outcome : OUTCOME_INTERRUPTED;
 	const char *why = !over ? "the run ended before its last round" : outcome == OUTCOME_COMPLETED ? "" : e->text;
 	char *path = fs_path("%s/point.json", s->dir);
-	json_t *j = json_pack("{s:i, s:I, s:s, s:s, s:O, s:O, s:o*, s:O*, s:O*}", "schema", 1, "id",
-			      (json_int_t)s->point->id, "outcome", outcome_names[outcome], "why", why, "granted",
-			      s->granted, "placement", s->placement, "clock", clock_link_json(&c->link), "taken_looks",
-			      json_array_size(c->out->taken_looks) ? c->out->taken_looks : NULL, "environment",
-			      c->out->environment);
-	int rc = json_write(path, j, write_error);
+	json_t *j;
+	int rc;
+
+	c->out->clock = clock_of_rounds(c->out->clock, clock_link_json(&c->link));
+	j = json_pack("{s:i, s:I, s:s, s:s, s:O, s:O, s:O*, s:O*, s:O*}", "schema", 1, "id", (json_int_t)s->point->id,
+		      "outcome", outcome_names[outcome], "why", why, "granted", s->granted, "placement", s->placement,
+		      "clock", c->out->clock, "taken_looks",
+		      json_array_size(c->out->taken_looks) ? c->out->taken_looks : NULL, "environment",
+		      c->out->environment);
+	rc = json_write(path, j, write_error);
 
 	json_decref(j);
 	free(path);
@@ -393,5 +410,6 @@ void point_outcome_free(struct point_outcome *o)
 	json_decref(o->hosts);
 	json_decref(o->taken_looks);
 	json_decref(o->environment);
-	o->hosts = o->taken_looks = o->environment = NULL;
+	json_decref(o->clock);
+	o->hosts = o->taken_looks = o->environment = o->clock = NULL;
 }

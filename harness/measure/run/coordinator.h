@@ -35,6 +35,7 @@ struct point_outcome {
 	int64_t skew_ns;	 /* between the tick counters of two CPUs, where that was measured; -1: it was not */
 	char shared_adapter[64]; /* the device that both sides of a flow have, unasked; "": none */
 	json_t *taken_looks;	 /* of point.json */
+	json_t *clock;		 /* likewise; NULL: it was on one host so far */
 	json_t *environment;	 /* of point.json; NULL: the point has none */
 	int64_t rounds;		 /* that were run */
 	int64_t took_ms;	 /* all of them */
