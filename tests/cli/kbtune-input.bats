@@ -267,3 +267,26 @@ wrong_profile() {
 	[ "$status" -eq 0 ]
 	as_before
 }
+
+@test "all errors of a profile are told in one round: unknown settings, shields, places and values" {
+	machine two-cpus
+	profile wrong <<-'YAML'
+		titel: hello
+		shields:
+		  - {name: rt, place: {cpus: 99}, partition: isolatd}
+		watchdog_cpus: rt
+		dma_latency: -3
+	YAML
+	for command in plan apply "apply --dry-run"; do
+		# shellcheck disable=SC2086 # several words
+		run "$KBTUNE" $command ./wrong --sysroot m
+		[ "$status" -eq 2 ]
+		assert_contains "$output" "unknown setting 'titel'; did you mean 'title'?"
+		assert_contains "$output" "'partition' must be isolated, root or member, not 'isolatd'"
+		assert_contains "$output" "there is no CPU 99 here"
+		assert_contains "$output" "'dma_latency' must be a number of microseconds"
+		# what follows from them is no fault of its own
+		[[ $output != *"'rt' is not a place"* ]]
+	done
+	as_before m
+}

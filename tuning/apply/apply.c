@@ -183,7 +183,7 @@ enum status apply_profile(struct machine *m, const char *name, const struct appl
 	struct journal j;
 	int lock;
 
-	if (knobs_load(name, &o->without, &profile, e)) {
+	if (knobs_load(m, name, &o->without, &profile, e)) {
 		profile_print_faults(&profile, stderr);
 	} else if (probe_first(m, &profile, o, e) || change_begin(m, profile.name, &j, &lock, e)) {
 		status = err_status(e);
@@ -224,7 +224,7 @@ enum status apply_check(struct machine *m, const char *name, const struct apply_
 	enum status status = STATUS_USAGE;
 	struct plan plan = {0};
 	struct profile profile;
-	int rc = knobs_load(name, &o->without, &profile, e);
+	int rc = knobs_load(m, name, &o->without, &profile, e);
 
 	if (!rc)
 		rc = knobs_plan(m, &profile, &plan, e);

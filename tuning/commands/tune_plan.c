@@ -30,7 +30,7 @@ static enum status print_profile(struct machine *m, const struct cli_list *args,
 	struct profile profile;
 	struct plan p = {0};
 	json_t *refusals = NULL, *all;
-	int rc = knobs_load(args->items[0], &r->without, &profile, e);
+	int rc = knobs_load(m, args->items[0], &r->without, &profile, e);
 
 	if (!rc)
 		rc = knobs_plan(m, &profile, &p, e);

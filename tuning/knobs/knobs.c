@@ -233,10 +233,23 @@ static void consider_smt(struct planner *p)
 		topology_without_smt(&p->topo);
 }
 
-int knobs_load(const char *name, const struct cli_list *without, struct profile *profile, struct err *e)
+/* What else is wrong with a profile: the settings that could be read are planned, for no other reason. */
+static void find_more_faults(struct machine *m, struct profile *profile)
+{
+	struct plan unused = {0};
+	struct err ignored = ERR_INIT;
+
+	knobs_plan(m, profile, &unused, &ignored);
+	plan_free(&unused);
+}
+
+int knobs_load(struct machine *m, const char *name, const struct cli_list *without, struct profile *profile,
+	       struct err *e)
 {
 	int rc = profile_load(name, knobs_keys(), profile, e);
 
+	if (rc == -EINVAL)
+		find_more_faults(m, profile);
 	return rc || !without ? rc : profile_leave_out(profile, without->items, without->count, e);
 }
 
@@ -258,7 +271,8 @@ int knobs_plan(struct machine *m, struct profile *profile, struct plan *plan, st
 	consider_smt(&p);
 	plan->online = plan->housekeeping = p.topo.online;
 	rc = shields ? place_shields(&p, shields) : 0;
-	if (!rc)
+	/* After a fault in the shields, too, so that all faults are told together. */
+	if (!rc || profile_has_faults(profile))
 		plan_all(&p);
 	topology_free(&p.topo);
 	sysroot_names_free(p.cards);

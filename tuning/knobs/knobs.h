@@ -12,8 +12,10 @@ extern const struct knob knobs[]; /* ends with a key of NULL */
 /* The keys of all knobs, NULL-terminated. A profile may contain these. */
 const char *const *knobs_keys(void);
 
-/* profile_load(), without the settings of these keys (NULL: with all). */
-int knobs_load(const char *name, const struct cli_list *without, struct profile *profile, struct err *e);
+/* profile_load(), without the settings of these keys (NULL: with all). If it has errors, those that planning it for the machine
+ * finds are among them. */
+int knobs_load(struct machine *m, const char *name, const struct cli_list *without, struct profile *profile,
+	       struct err *e);
 
 /*
  * Make the plan of `profile` for the machine `m`. 0; -EINVAL if the profile has errors (profile_print_faults); another

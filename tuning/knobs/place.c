@@ -21,6 +21,21 @@ static const struct shield *find_shield(const struct planner *p, const char *nam
 	return NULL;
 }
 
+/* Is it the name of a shield that could not be placed? Its own fault is told, and is enough. */
+static bool is_faulty_shield(const struct planner *p, const char *name)
+{
+	const struct setting *s = profile_get(p->profile, "shields");
+
+	for (size_t i = 0; s && s->value->kind == YNODE_SEQUENCE && i < s->value->count; i++) {
+		const struct ynode *one = s->value->items[i],
+				   *own = one->kind == YNODE_MAPPING ? yaml_get(one, "name") : NULL;
+
+		if (own && own->kind == YNODE_SCALAR && !strcmp(own->scalar, name))
+			return true;
+	}
+	return false;
+}
+
 static int place_by_list(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out)
 {
 	char why[200], there[CPULIST_TEXT_MAX], missing[CPULIST_TEXT_MAX];
@@ -32,7 +47,7 @@ static int place_by_list(struct planner *p, const struct setting *s, const struc
 		/* It was meant as a list. */
 		if (isdigit((unsigned char)*n->scalar))
 			setting_fault(s, n, "%s", why);
-		else
+		else if (!is_faulty_shield(p, n->scalar))
 			setting_fault(
 			    s, n,
 			    "%s is not a place: a list such as 2-3, housekeeping, shields, all, or a shield's name",
@@ -288,10 +303,8 @@ static int check_shield(struct planner *p, const struct setting *s, const struct
 	while (partition && partitions[i] &&
 	       (partition->kind != YNODE_SCALAR || strcmp(partition->scalar, partitions[i])))
 		i++;
-	if (partition && !partitions[i]) {
+	if (partition && !partitions[i]) /* its place may be wrong, too */
 		setting_must_be(s, partition, "partition", "isolated, root or member");
-		return -EINVAL;
-	}
 	if (!yaml_get(one, "place")) {
 		setting_fault(s, one, "a shield must have a place");
 		return -EINVAL;
@@ -339,7 +352,8 @@ static int place_one(struct planner *p, const struct setting *s, const struct yn
 		return -EINVAL;
 	}
 	snprintf(shield->name, sizeof(shield->name), "%s", name->scalar);
-	snprintf(shield->partition, sizeof(shield->partition), "%s", partition ? partition->scalar : "isolated");
+	snprintf(shield->partition, sizeof(shield->partition), "%s",
+		 partition && partition->kind == YNODE_SCALAR ? partition->scalar : "isolated");
 	topology_memory_of(&p->topo, &shield->cpus, &shield->memory);
 	note_speed(p, shield);
 	cpulist_unite(&p->shielded, &shield->cpus);
