@@ -71,7 +71,8 @@ static void put_periods(const struct summary_block *b, FILE *out)
 	const struct number *n = b->numbers;
 
 	fprintf(out, "%s: ", text_shown(b->about ? b->about : ""));
-	if (!number_is_known(n[PATTERN_PERIOD])) {
+	/* One that explains nothing is no period. */
+	if (!number_is_known(n[PATTERN_PERIOD]) || !(number_or_zero(n[PATTERN_STRENGTH]) > 0)) {
 		put_none(number_count(n[PATTERN_LONGEST]), out);
 		return;
 	}

@@ -1,6 +1,6 @@
 /*
  * A TCP connection. The stream is divided into messages by their fixed size. Busy: repeated
- * non-blocking recv(2); event: epoll_wait(2), then recv(2).
+ * non-blocking recv(2); event: the same, and if there is nothing, epoll_wait(2) and recv(2) again.
  */
 #include <errno.h>
 #include <netinet/in.h>
