@@ -9,7 +9,7 @@ alternate (`turn` 0 or 1); `start` moves them to later times. `noise` is added b
 (standard deviation of the logarithm for each run), and `steal=1` records that a hypervisor took the
 time. `timer` makes messages late: this many ns are taken by the local timer on the sink's CPU. `reading`
 gives the points stages: this many ns between driver and reader, all but 1000 of them up to the socket
-with `split=1`.
+with `split=1`. `drift` makes each step in time slower than the one before, by that share.
 Changes of single files are made by the tests.
 """
 import hashlib
@@ -84,7 +84,7 @@ def causes(timer_ns):
 def main():
     source, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     asked = {'boots': 8, 'runs': 1, 'kernel': '6.1.0-50-amd64', 'between': 0.01, 'within': 0.01, 'slower': 0, 'seed': 1,
-             'prefix': 'a', 'pairs': 0, 'turn': 0, 'start': 0, 'noise': 0.0, 'steal': 0, 'timer': 0, 'reading': 0, 'split': 0}
+             'prefix': 'a', 'pairs': 0, 'turn': 0, 'start': 0, 'noise': 0.0, 'steal': 0, 'timer': 0, 'reading': 0, 'split': 0, 'drift': 0.0}
     for word in sys.argv[3:]:
         key, value = word.split('=')
         asked[key] = type(asked[key])(value) if not isinstance(asked[key], int) else float(value)
@@ -106,7 +106,7 @@ def main():
             run['t0']['realtime_ns'] = 10**18 + (2 * step + int(asked['turn'] + step) % 2) * 10**10 + len(asked['prefix'])
             for point in summary['points']:
                 point['valid'], point['reasons'] = True, []
-                factor = (1 + asked['slower']) * of_boot * (1 + rng.gauss(0, asked['within'])) * busy
+                factor = (1 + asked['slower']) * (1 + asked['drift'] * step) * of_boot * (1 + rng.gauss(0, asked['within'])) * busy
                 for metric in point['metrics'].values():
                     numbers(metric, factor, rng)
                 histograms(folder, point, factor, rng)

@@ -34,6 +34,28 @@ edit() {
 		"('regression', True, True)"
 }
 
+@test "arms measured one after the other: that is said, and what may be a drift is undecided" {
+	boots base boots=10 between=0.003 within=0.003
+	boots new boots=10 prefix=b start=10 between=0.003 within=0.003 slower=0.08
+	run -3 "$KBLAT" compare base --with new
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "the arms were measured one after the other: a drift of the machine would look like an effect"
+	rm -rf base new
+	boots base boots=10 between=0.003 within=0.003 drift=0.004
+	boots new boots=10 prefix=b start=10 between=0.003 within=0.003 drift=0.004
+	run -4 "$KBLAT" compare base --with new
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "values seem to drift within them"
+	# An improvement that a drift has hidden is none that is shown, either.
+	rm -rf new
+	boots new boots=10 prefix=b start=10 between=0.003 within=0.003 drift=0.004 slower=-0.04
+	run -4 "$KBLAT" compare base --with new --quantity p50
+	# In turn, the same drift is removed.
+	rm -rf base new
+	boots base boots=10 between=0.003 within=0.003 drift=0.004
+	boots new boots=10 prefix=b turn=1 between=0.003 within=0.003 drift=0.004
+	run -0 "$KBLAT" compare base --with new --quantity p50
+	[[ $output != *"one after the other"* ]]
+}
+
 @test "faster is an improvement, and no regression" {
 	boots base
 	boots new prefix=b slower=-0.15

@@ -30,6 +30,7 @@ struct synthetic {
 	/* what else a machine may do to its boots */
 	bool one_arm_first;	    /* else they alternate: old new new old … */
 	double warm_up;		    /* by so much it becomes slower, fast at first */
+	double drift;		    /* and so much, evenly */
 	double boot_correlation;    /* of a boot with the next */
 	double outlier, outlier_by; /* share of boots that are slower by so much */
 	double modes;		    /* every boot is in one of two, so far apart */
@@ -130,7 +131,7 @@ static double synthetic_boot(const struct synthetic *s, size_t i, double *last, 
 	double when = (double)i / (double)(2 * s->boots - 1), level;
 
 	*last = synthetic_deviation(s, *last, state);
-	level = s->between_boots * *last + s->warm_up * (1 - exp(-3 * when));
+	level = s->between_boots * *last + s->warm_up * (1 - exp(-3 * when)) + s->drift * when;
 	if (s->outlier > 0 && fixture_uniform(state) < s->outlier)
 		level += s->outlier_by;
 	if (s->modes > 0 && fixture_uniform(state) < 0.5)

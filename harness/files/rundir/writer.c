@@ -38,10 +38,11 @@ int64_t utc_seconds(const char *utc)
 
 char *rundir_began(const struct run_record *r)
 {
-	const int64_t began = r->t0.realtime_ns / 1000000000, made = utc_seconds(r->started_utc);
+	const bool is_imported = r->t0.realtime_ns > 0 && !r->t0.monotonic_ns;
 	char utc[32];
 
-	return fs_path("%s", began > 0 && made > began ? utc_of(began, utc, sizeof(utc), 0) : r->started_utc);
+	return fs_path("%s",
+		       is_imported ? utc_of(r->t0.realtime_ns / 1000000000, utc, sizeof(utc), 0) : r->started_utc);
 }
 
 static int write_text(const char *dir, const char *name, const char *text, size_t length, struct err *e)

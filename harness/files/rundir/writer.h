@@ -68,7 +68,7 @@ char *utc_now(char *buf, size_t size, int compact);
 /* Seconds since 1970 of "2026-11-21T09:30:00Z"; -1 if it is not such a text, or NULL. */
 int64_t utc_seconds(const char *utc);
 
-/* When a run was measured, in UTC, which for an imported file is long before its directory was made. The caller frees. */
+/* When a run was measured, in UTC: of an imported file, which has no other clock, when that was written. The caller frees. */
 char *rundir_began(const struct run_record *r);
 
 #endif

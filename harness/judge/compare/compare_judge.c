@@ -322,6 +322,7 @@ static int judge_with(const struct compare_join *j, const struct compare_rule *r
 		      struct judged *all)
 {
 	size_t most = 1;
+	int rc;
 
 	for (size_t i = 0; i < j->count; i++)
 		most += j->point[i].quantity_count;
@@ -330,7 +331,33 @@ static int judge_with(const struct compare_join *j, const struct compare_rule *r
 	if (!all->entries || !all->perms)
 		return -ENOMEM;
 	all->n = collect_entries(j, rule, all->entries, all->perms);
-	return perm_judge(plan, all->perms, all->n, look_of(j->runs, rule).level, rule->question);
+	rc = perm_judge(plan, all->perms, all->n, look_of(j->runs, rule).level, rule->question);
+	for (size_t i = 0; !rc && i < all->n; i++)
+		compare_entry_find_drift(&all->entries[i], plan);
+	return rc;
+}
+
+/* What drifts is named by its first quantity that decides. */
+static void note_drift(const struct compare_runs *runs, const struct perm_plan *plan, const struct judged *all,
+		       json_t *notes)
+{
+	const struct compare_entry *first = NULL;
+
+	for (size_t i = all->n; i--;)
+		if (compare_entry_is_by_drift(&all->entries[i]) && all->entries[i].decides)
+			first = &all->entries[i];
+	if (first)
+		json_array_append_new(
+		    notes,
+		    json_sprintf(
+			"the arms were measured one after the other, and values seem to drift within them: %s of point "
+			"%" JSON_INTEGER_FORMAT " by %+.3g %% from arm to arm, which may be all of the "
+			"difference; that is undecided: let the arms take turns",
+			compare_quantity_label(first->values->of.key), first->point->id,
+			100 * compare_share(first->values, first->drift)));
+	else if (plan->one_after_other && runs->kind == UNIT_BOOT)
+		json_array_append_new(notes, json_string("the arms were measured one after the other: a drift of the "
+							 "machine would look like an effect"));
 }
 
 static int judge_entries(const struct compare_join *j, const struct compare_rule *rule, struct comparison *c)
@@ -351,6 +378,8 @@ static int judge_entries(const struct compare_join *j, const struct compare_rule
 				  is_judged(j, t) ? NULL : "too few boots or runs of an arm have valid values");
 		drifts |= all.perms[i].drifts;
 	}
+	if (!rc)
+		note_drift(j->runs, &plan, &all, c->notes);
 	c->judged = true;
 	c->relabellings = plan.count;
 	c->exact = plan.exact;

@@ -41,7 +41,8 @@ struct perm_plan {
 	uint8_t *bits;	   /* `count` rows with a bit per unit: it is in the other arm */
 	/* number of powers of time that are subtracted from the values; see perm_plan_drift() */
 	size_t trends;
-	double *when; /* time of each unit, scaled to -1 to 1 */
+	double *when;	      /* time of each unit, scaled to -1 to 1; NULL: too few units, or pairs */
+	bool one_after_other; /* the arms in time: a drift would look like an effect */
 };
 
 /* Make a plan with at most `most` relabellings. 0, -EINVAL (an empty arm, arms of different sizes

@@ -8,6 +8,7 @@
 #include "common/or_abort.h"
 #include "common/random.h"
 
+#define DRIFT_UNITS    8 /* fewer show no drift */
 #define LINE_UNITS     12
 #define PARABOLA_UNITS 16
 #define ALTERNATED     0.2 /* if one arm comes after the other, the distance is 1 */
@@ -166,14 +167,15 @@ int perm_plan_drift(struct perm_plan *p, const double *when)
 		least = fmin(least, when[u]);
 		most = fmax(most, when[u]);
 	}
-	if (p->pairs || n < LINE_UNITS || !(most > least))
+	if (p->pairs || n < DRIFT_UNITS || !(most > least))
 		return 0;
 	p->when = large_alloc(n, sizeof(*p->when));
 	if (!p->when)
 		return -ENOMEM;
 	for (size_t u = 0; u < n; u++)
 		p->when[u] = 2 * (when[u] - least) / (most - least) - 1;
-	if (distance_of_arms(p) <= ALTERNATED)
+	p->one_after_other = distance_of_arms(p) > ALTERNATED;
+	if (!p->one_after_other && n >= LINE_UNITS)
 		p->trends = n < PARABOLA_UNITS ? 1 : 2;
 	return 0;
 }

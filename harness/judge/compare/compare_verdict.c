@@ -159,11 +159,91 @@ static bool is_equivalent(const struct compare_entry *t)
 	       compare_amount(t->values, high) < room_of(t);
 }
 
+/* --- drift --- */
+
+/* So often a drift is seen that is none, to either side. Within short arms even one that makes all of an effect can hardly be
+ * seen; so of one along the effect less is enough. */
+#define DRIFT_TAIL 0.1
+#define ALONG_TAIL 0.3
+
+/* Means of the units of an arm that have a value. */
+struct arm_means {
+	double units, when, value;
+};
+
+static struct arm_means means_of_arm(const struct perm_plan *p, const double *value, size_t from, size_t to)
+{
+	struct arm_means m = {.units = 0};
+
+	for (size_t u = from; u < to; u++)
+		if (!isnan(value[u])) {
+			m.units++;
+			m.when += p->when[u];
+			m.value += value[u];
+		}
+	m.when /= m.units;
+	m.value /= m.units;
+	return m;
+}
+
+/* One slope for both arms, each about its means: what is left of the effect without it has a large error, as it would be
+ * between the arms. */
+void compare_entry_find_drift(struct compare_entry *t, const struct perm_plan *p)
+{
+	const double *value = t->perm->value;
+	const size_t n = p->base + p->with;
+	struct arm_means arm[2];
+	double xx = 0, xy = 0, yy = 0, df, slope, apart, variance;
+
+	if (!p->one_after_other || !t->perm->known)
+		return;
+	arm[0] = means_of_arm(p, value, 0, p->base);
+	arm[1] = means_of_arm(p, value, p->base, n);
+	for (size_t u = 0; u < n; u++) {
+		const struct arm_means *m = &arm[u >= p->base];
+		const double x = p->when[u] - m->when, y = value[u] - m->value;
+
+		if (isnan(value[u]))
+			continue;
+		xx += x * x;
+		xy += x * y;
+		yy += y * y;
+	}
+	df = arm[0].units + arm[1].units - 3;
+	if (!(xx > 0) || df < 2)
+		return;
+	slope = xy / xx;
+	apart = arm[1].when - arm[0].when;
+	variance = fmax(yy - xy * slope, 0) / df;
+	t->drift = slope * apart;
+	t->rest_t = fabs(t->perm->effect - t->drift) /
+		    sqrt(variance * (1 / arm[0].units + 1 / arm[1].units + apart * apart / xx) + 1e-300);
+	t->drift_t = fabs(slope) / sqrt(variance / xx + 1e-300);
+	t->drift_df = df;
+}
+
+bool compare_entry_is_by_drift(const struct compare_entry *t)
+{
+	const struct perm_quantity *q = t->perm;
+
+	if (!(t->drift_df > 0))
+		return false;
+	if (is_equivalent(t))
+		return t->drift_t > boots_student(DRIFT_TAIL, t->drift_df) &&
+		       fabs(compare_amount(t->values, t->drift)) > t->margin / 2;
+	if (q->low <= 0 && q->high >= 0)
+		return false;
+	return t->drift * q->effect > 0 && t->drift_t > boots_student(ALONG_TAIL, t->drift_df) &&
+	       (fabs(t->drift) > fabs(q->effect) || t->rest_t < boots_student(NOISE_TAIL, t->drift_df));
+}
+
 enum compare_verdict compare_entry_verdict(const struct compare_entry *t)
 {
 	bool better = t->values->of.less_is_worse;
 	const struct perm_quantity *q = t->perm;
 
+	if (compare_entry_is_by_drift(t))
+		return COMPARE_UNDECIDED;
 	if (is_equivalent(t))
 		return COMPARE_EQUIVALENT;
 	if (is_by_counting(t) || is_within_step(t))
@@ -179,7 +259,8 @@ enum compare_verdict compare_entry_verdict(const struct compare_entry *t)
  * possible, so that nothing is called harmless that the clock, or the digits of imported samples, could not have shown. */
 static bool compare_entry_may_be_worse(const struct compare_entry *t)
 {
-	if (compare_entry_is_noisy(t) && compare_entry_verdict(t) != COMPARE_IMPROVEMENT)
+	if (compare_entry_is_by_drift(t) ||
+	    (compare_entry_is_noisy(t) && compare_entry_verdict(t) != COMPARE_IMPROVEMENT))
 		return true;
 	if (t->values->of.less_is_worse)
 		return !(compare_amount(t->values, t->perm->low_alone) > -room_of(t));

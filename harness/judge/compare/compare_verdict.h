@@ -30,11 +30,20 @@ struct compare_entry {
 	double step;   /* likewise: values that differ by less may be the same; 0: none is known */
 	bool decides;
 	struct perm_quantity *perm;
+	/* Of arms that were measured one after the other: what values drift within the arms makes so much of the effect. Student's
+	 * t of that, and of the rest; 0 degrees of freedom: not known. */
+	double drift, drift_t, rest_t, drift_df;
 };
 
 /* Leaves out `perm`, which the test fills in. */
 struct compare_entry compare_entry_make(const struct compare_join *j, const struct compare_point *p,
 					const struct compare_values *v, const struct compare_rule *rule);
+
+/* Fills in what it has of drifts, once it has been tested. */
+void compare_entry_find_drift(struct compare_entry *t, const struct perm_plan *p);
+
+/* Is it decided by what may all be a drift, or hidden by one? Then it is undecided. */
+bool compare_entry_is_by_drift(const struct compare_entry *t);
 
 enum compare_verdict compare_entry_verdict(const struct compare_entry *t);
 
