@@ -226,6 +226,7 @@ enum {
 
 #define STAMP_RATIO 1.2	  /* maximum cost of two stamps and two stores, in relation to the stamps alone */
 #define LOST_SHARE  0.002 /* maximum share of the time in gaps */
+#define BUSY_SHARE  0.1	  /* more than that is what other programs take */
 
 static void check_clock(const struct host *h, struct finding *f)
 {
@@ -323,6 +324,10 @@ static void tell_noise(const struct noise *n, json_t *grown, struct finding *f)
 					(json_int_t)n->gaps, "longest_ns", (json_int_t)n->longest_ns, "lost_ns",
 					(json_int_t)n->lost_ns, "duration_ns", (json_int_t)n->duration_ns, "preempted",
 					(json_int_t)n->preempted, "interrupted_by", grown));
+	if (!n->rc && lost_share(n) > BUSY_SHARE)
+		finding_raise(f, LEVEL_BAD,
+			      "other programs run there, and late messages would be theirs: stop them, or choose other "
+			      "CPUs with source_cpu and sink_cpu");
 	if (n->rc || n->longest_ns > LONGEST_GAP_NS || lost_share(n) > LOST_SHARE)
 		finding_raise(f, LEVEL_WARN,
 			      "these gaps appear as outliers: stop other work, or keep it off these CPUs (isolcpus=, "

@@ -5,12 +5,24 @@
 
 #include "files/rundir/reader.h"
 #include "files/rundir/writer.h"
+#include "judge/analysis/validity.h"
 
 #define GLANCE 5 /* number of reasons shown here; the rest are below the numbers */
 
 struct verdict {
 	const char *style, *word;
 };
+
+static bool had_others(const struct run_record *run)
+{
+	const json_t *text;
+	size_t i;
+
+	json_array_foreach (run->warnings, i, text)
+		if (validity_is_of_others(json_string_value(text)))
+			return true;
+	return false;
+}
 
 static struct verdict run_verdict(const struct run_record *run)
 {
@@ -27,6 +39,8 @@ static struct verdict run_verdict(const struct run_record *run)
 	for (size_t i = 0; i < sizeof(unfinished) / sizeof(unfinished[0]); i++)
 		if (!strcmp(status, unfinished[i].status))
 			return unfinished[i].verdict;
+	if (run->valid && had_others(run))
+		return (struct verdict){"part", "Valid, but other programs ran where it measured."};
 	return run->valid ? (struct verdict){"ok", "Valid."} : (struct verdict){"no", "Not valid."};
 }
 

@@ -194,6 +194,31 @@ static void duplicate(struct facts *f)
 	set_counter(f, 0, "sink", "duplicates", 1);
 }
 
+static void throttled(struct facts *f)
+{
+	set_counter(f, 0, "source", "throttled", 309);
+	set_counter(f, 1, "source", "throttled", 1);
+}
+
+static void memory_limited(struct facts *f)
+{
+	set_counter(f, 2, "sink", "memory_limited", 1);
+}
+
+static void others(struct facts *f)
+{
+	for (size_t i = 0; i < 3; i++)
+		set_counter(f, i, "source", "duration_ns", 1000000000);
+	set_counter(f, 0, "source", "waited_ns", 600000000);
+	set_counter(f, 2, "source", "waited_ns", 1000000);
+}
+
+static void others_where_the_sides_share_a_cpu(struct facts *f)
+{
+	others(f);
+	json_object_set_new(json_object_get(f->placement, "sink"), "shared_cpu", json_true());
+}
+
 static void migration(struct facts *f)
 {
 	set_counter(f, 0, "sink", "migrations", 2);
@@ -723,6 +748,17 @@ static const struct row {
      "1 repetition without the device's stamps: its clock could not be read, stood still, or may have wrapped around "
      "(sink, 1 of 3 repetitions)"},
     {"a duplicate", duplicate, "1 message received more than once (sink, 1 of 3 repetitions)", NULL},
+    {"a CPU quota that was used up", throttled,
+     "310 periods in which a control group of the process had used up its CPU quota (cpu.max), and stood still "
+     "(source, 2 "
+     "of 3 repetitions)",
+     NULL},
+    {"a limit of memory that was reached", memory_limited, NULL,
+     "1 time that a control group of the process reached its limit of memory (memory.high, memory.max) (sink, 1 of 3 "
+     "repetitions)"},
+    {"others on the same CPU", others, NULL,
+     "others ran for 20 % of the time that its threads were ready to run (source, 1 of 3 repetitions)"},
+    {"the two sides on one CPU", others_where_the_sides_share_a_cpu, NULL, "source and sink share a CPU"},
     {"a migration", migration, NULL, "2 migrations of the polling thread to another CPU (sink, 1 of 3 repetitions)"},
     {"a migration in event mode", migration_of_a_sleeper, NULL, NULL},
     {"an involuntary switch", involuntary, NULL,

@@ -1,5 +1,6 @@
 #include "judge/analysis/validity.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -124,6 +125,15 @@ static const struct rule rules[] = {
      .is_newer = true,
      .one = "measuring thread lost its CPU: that went offline, or another program moved the thread",
      .many = "measuring threads lost their CPU: that went offline, or another program moved them"},
+    {.counters = {"throttled"},
+     .invalidates = true,
+     .is_newer = true,
+     .one = "period in which a control group of the process had used up its CPU quota (cpu.max), and stood still",
+     .many = "periods in which a control group of the process had used up its CPU quota (cpu.max), and stood still"},
+    {.counters = {"memory_limited"},
+     .is_newer = true,
+     .one = "time that a control group of the process reached its limit of memory (memory.high, memory.max)",
+     .many = "times that a control group of the process reached its limit of memory (memory.high, memory.max)"},
     {.counters = {"migrations"},
      .applies = is_polling,
      .one = "migration of the polling thread to another CPU",
@@ -307,6 +317,49 @@ static void judge_loss(const struct validity_facts *f, struct validity *out)
 		validity_say(out->warnings,
 			     "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " messages lost (%.3g %%)", f->lost,
 			     sent, sent > 0 ? 100.0 * (double)f->lost / (double)sent : 100.0);
+}
+
+/* --- others on the same CPUs --- */
+
+#define OTHERS_PPM 1000 /* of the time: less than that is a timer, or a thread of the kernel */
+
+/* A thread that is ready to run and does not run is late by as much, and its messages are. */
+static void judge_others_of(const struct validity_facts *f, enum side side, struct validity *out)
+{
+	double waited = 0, all = 0;
+	size_t reps = 0;
+	char at[AT_MAX];
+
+	for (size_t i = 0; i < json_array_size(f->counters); i++) {
+		const json_t *counters = json_object_get(json_array_get(f->counters, i), side_names[side]);
+		const double one = (double)get_count(counters, "waited_ns"),
+			     of = (double)get_count(counters, "duration_ns");
+
+		if (!(one >= 0 && of > 0))
+			continue;
+		waited += one;
+		all += of;
+		reps += one * 1e6 > of * OTHERS_PPM;
+	}
+	if (reps)
+		validity_say(out->warnings, VALIDITY_OTHERS "%.3g %% of the time that its threads were ready to run%s",
+			     fmin(100, 100 * waited / all),
+			     where(at, sizeof(at), side, reps, json_array_size(f->counters)));
+}
+
+static void judge_others(const struct validity_facts *f, struct validity *out)
+{
+	/* Its sides take turns then, which is a warning of its own. */
+	if (json_is_true(json_object_get(json_object_get(f->placement, side_names[SINK]), "shared_cpu")) ||
+	    f->traits.rules.traced)
+		return;
+	for (enum side side = SOURCE; side < SIDES; side++)
+		judge_others_of(f, side, out);
+}
+
+bool validity_is_of_others(const char *warning)
+{
+	return strstr(warning, VALIDITY_OTHERS) != NULL;
 }
 
 /* --- the pacer --- */
@@ -883,8 +936,8 @@ static void judge_placement(const struct validity_facts *f, struct validity *out
 void validity_judge(const struct validity_facts *facts, struct validity *out)
 {
 	static void (*const judges[])(const struct validity_facts *, struct validity *) = {
-	    judge_counters, judge_loss, judge_pacing, judge_lane,  judge_witness,   judge_versions,
-	    judge_bypass,   judge_link, judge_checks, judge_clock, judge_placement,
+	    judge_counters, judge_others, judge_loss, judge_pacing, judge_lane,	 judge_witness,
+	    judge_versions, judge_bypass, judge_link, judge_checks, judge_clock, judge_placement,
 	};
 
 	out->reasons = json_array();

@@ -6,8 +6,8 @@
  * inside a measured interval; a tick counter that failed its checks; endpoints without a common
  * clock if a series needs one, or with one whose error is larger than what is measured; loss on a
  * reliable transport; duplicates; traffic that did not go through the device under test, or whose lane
- * is not the expected one, or that the kernel carried where a bypass is expected. A rule
- * that *warns*: no invariant TSC but a good fit; migration or an involuntary context switch of a
+ * is not the expected one, or that the kernel carried where a bypass is expected; a control group whose CPU quota was used
+ * up. A rule that *warns*: others that ran on the same CPUs; a control group that reached a limit of memory; no invariant TSC but a good fit; migration or an involuntary context switch of a
  * busy-polling thread; frequency scaling; a shared SMT sibling; no locked memory; loss on an
  * unreliable transport; page faults if `touch: no` makes them the subject.
  */
@@ -15,6 +15,7 @@
 #define KBLAT_ANALYSIS_VALIDITY_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "files/rundir/layout.h"
 
@@ -45,6 +46,10 @@ struct validity_facts {
 	/* over all repetitions, from the columns; duplicates are a counter */
 	json_int_t lost;
 };
+
+/* Words of the warning that others ran where this measured. Of several flows, a text begins with the flow's name. */
+#define VALIDITY_OTHERS "others ran for "
+bool validity_is_of_others(const char *warning);
 
 /*
  * Fills both arrays (new references). If a rule applies to several repetitions, there is one text

@@ -107,6 +107,7 @@ static int start_threads(struct endpoint *ep, struct err *e)
 	ep->runners.counts_cycles = ep->flow.common.cycles;
 	ep->runners.wait = endpoint_is_traced(ep);
 	ep->load = machine_load_now();
+	ep->groups = endpoint_groups_now();
 	for (size_t i = 0; !rc && threads[i].name; i++)
 		if (threads[i].side == ep->role && flow_has_thread(&ep->flow, &threads[i], ep->control))
 			rc = runners_start(&ep->runners, loops->loop[i], cpu_of_thread(ep, &threads[i]), e);

@@ -5,6 +5,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/npy.h"
+#include "common/sysroot.h"
 #include "measure/endpoint/endpoint_state.h"
 #include "measure/endpoint/endpoint_trace.h"
 
@@ -97,6 +98,31 @@ static void count_machine(const struct endpoint *ep, struct counters *c)
 	c->machine_ns = now.now_ns - ep->load.now_ns;
 }
 
+struct control_group_limits endpoint_groups_now(void)
+{
+	struct control_group_limits now = {0};
+	struct sysroot root;
+
+	if (sysroot_open(&root, NULL, NULL))
+		return now;
+	now = control_groups_now(&root);
+	sysroot_close(&root);
+	return now;
+}
+
+static void count_groups(const struct endpoint *ep, struct counters *c)
+{
+	const struct control_group_limits now = endpoint_groups_now();
+
+	if (ep->flow.transport->has_own_clock) {
+		c->waited_ns = 0;
+		return;
+	}
+	c->throttled = now.throttled - ep->groups.throttled;
+	c->throttled_ns = now.throttled_ns - ep->groups.throttled_ns;
+	c->memory_limited = now.memory_limited - ep->groups.memory_limited;
+}
+
 static json_t *final_counters(struct endpoint *ep)
 {
 	struct counters sum = runners_usage(&ep->runners);
@@ -105,6 +131,7 @@ static json_t *final_counters(struct endpoint *ep)
 	sum.duration_ns = ep->flow.transport->has_own_clock ? 0 : ticks_to_ns(ep, sum.duration_ns);
 	sum.receiving_ns = ticks_to_ns(ep, sum.receiving_ns);
 	count_machine(ep, &sum);
+	count_groups(ep, &sum);
 	sum.pinned = ep->cpu >= 0;
 	sum.locked = all_locked(&ep->recorder);
 	if (ep->role == ROLE_SINK && ep->recorder.columns && !ep->flow.kernel->counts_loss)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "common/wire.h"
+#include "measure/instrument/control_groups.h"
 #include "measure/instrument/device_clock.h"
 #include "measure/instrument/discipline.h"
 #include "measure/instrument/noise.h"
@@ -135,6 +136,7 @@ struct endpoint {
 	struct runners runners;
 	bool running, control, warm_up; /* control: a repetition without the threads that have a setting of their own */
 	struct machine_load load;	/* before the threads began */
+	struct control_group_limits groups;
 	json_t *device_before;
 	struct endpoint_trace trace;
 	int64_t settled; /* messages that the source has posted, all of them completed; -1: that is not known */
@@ -148,6 +150,9 @@ int endpoint_open(struct endpoint *ep, const json_t *order, json_t **reply, stru
 /* endpoint_report.c: what is returned when a repetition has ended. To be called when the measuring threads have ended: converts the columns and returns "done", which describes what
  * happened and is to be followed by the columns. A new reference. */
 json_t *endpoint_report(struct endpoint *ep);
+
+/* What control groups have taken from this process so far. */
+struct control_group_limits endpoint_groups_now(void);
 
 /* Sends the bytes of the columns in the order listed in the "done". 0 or a negative errno. */
 int endpoint_send_columns(const struct endpoint *ep);

@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -66,6 +67,21 @@ static int64_t read_migrations(void)
 	return at ? strtoll(at + 1, NULL, 10) : 0;
 }
 
+/* The time that it was ready to run and waited for a CPU: "running waiting slices", in ns; 0 if the kernel does not keep it. */
+static int64_t read_waited(void)
+{
+	char text[128] = "";
+	long long waited = 0;
+	int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) <= 0 || sscanf(text, "%*d %lld", &waited) != 1)
+		waited = 0;
+	close(fd);
+	return waited;
+}
+
 static void read_usage(struct usage_mark *m)
 {
 	struct rusage u;
@@ -89,6 +105,7 @@ int64_t thread_cpu_ns(void)
 void usage_begin(struct usage_mark *m, bool counts_cycles)
 {
 	m->migrations = read_migrations();
+	m->waited_ns = read_waited();
 	m->cpu = sched_getcpu();
 	read_usage(m);
 	m->cycles_fd = counts_cycles ? cycles_open() : -1;
@@ -105,12 +122,14 @@ void usage_end(const struct usage_mark *m, struct counters *c)
 	c->cycles = cycles_close(m->cycles_fd);
 	read_usage(&now);
 	now.cpu = sched_getcpu();
+	now.waited_ns = read_waited();
 	now.migrations = read_migrations();
 	c->page_faults_minor = now.minor - m->minor;
 	c->page_faults_major = now.major - m->major;
 	c->switches_voluntary = now.voluntary - m->voluntary;
 	c->switches_involuntary = now.involuntary - m->involuntary;
 	c->migrations = now.migrations - m->migrations;
+	c->waited_ns = now.waited_ns - m->waited_ns;
 	if (!c->migrations && now.cpu != m->cpu)
 		c->migrations = 1;
 	c->cpu_ns = now.cpu_ns - m->cpu_ns;

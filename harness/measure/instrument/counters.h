@@ -1,6 +1,6 @@
 /*
  * What happened to a thread during a measured interval: page faults, context switches, migrations. The operating system
- * counts these (getrusage(RUSAGE_THREAD), /proc/thread-self/sched); its counters are read before and after the
+ * counts these (getrusage(RUSAGE_THREAD), /proc/thread-self/sched and schedstat); its counters are read before and after the
  * interval, never within. common/counters.def lists the counters.
  */
 #ifndef KBLAT_INSTRUMENT_COUNTERS_H
@@ -17,7 +17,7 @@ struct counters {
 };
 
 struct usage_mark {
-	int64_t minor, major, voluntary, involuntary, migrations;
+	int64_t minor, major, voluntary, involuntary, migrations, waited_ns;
 	int64_t cpu_ns;
 	int cpu;
 	int cycles_fd; /* -1: not counted */
