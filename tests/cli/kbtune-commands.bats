@@ -212,6 +212,12 @@ await_applied() {
 	kb apply isolated
 	assert_contains "$output" ": $changes changes, $not not possible here"
 	assert_eq "$(grep -c '^  not possible here: ' <<<"$output")" "$not"
+	assert_contains "$output" "not possible here: governor performance: "
+	kb status
+	assert_eq "$(awk '$1 == "changes" {print $2}' <<<"$output")" "$changes"
+	assert_contains "$output" "governor performance: "
+	kb verify
+	assert_contains "$output" "isolated: $changes changes, 0 drifted"
 	kb restore
 	assert_contains "$output" ": $changes changes undone"
 	as_before

@@ -69,15 +69,6 @@ static double tuned_time(const struct journal *j, size_t from)
 	return sum;
 }
 
-static size_t count_step_changes(const struct journal *j, size_t from)
-{
-	size_t n = 0;
-
-	for (size_t i = from; i < j->count; i++)
-		n += step_is_change(&j->steps[i]);
-	return n;
-}
-
 static void print_changes(const struct journal *j, size_t from, const struct plan *p, double began, enum output output)
 {
 	double all_s = transaction_now_s() - began, tuned_s = tuned_time(j, from);
@@ -86,7 +77,7 @@ static void print_changes(const struct journal *j, size_t from, const struct pla
 
 	if (output == OUTPUT_TEXT) {
 		printf("applied %s in %s: %zu changes, %zu not possible here; 'kbtune restore' restores everything\n",
-		       p->profile, output_times(all_s, tuned_s, times, sizeof(times)), count_step_changes(j, from),
+		       p->profile, output_times(all_s, tuned_s, times, sizeof(times)), journal_changes(j, from),
 		       p->missing_count);
 		for (size_t i = 0; i < json_array_size(p->without); i++)
 			printf("  left out (--without): %s\n", json_string_value(json_array_get(p->without, i)));
@@ -94,7 +85,8 @@ static void print_changes(const struct journal *j, size_t from, const struct pla
 			if (j->steps[i].note)
 				printf("  %s: %s\n", j->steps[i].path, j->steps[i].note);
 		for (size_t i = 0; i < p->missing_count; i++)
-			printf("  not possible here: %s: %s\n", p->missing[i].object, p->missing[i].reason);
+			printf("  not possible here: %s %s: %s\n", p->missing[i].knob, p->missing[i].object,
+			       p->missing[i].reason);
 		return;
 	}
 	all = plan_to_json(p);

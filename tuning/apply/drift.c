@@ -12,7 +12,7 @@ void drift_print(const struct journal *j, const struct drift *d)
 	size_t i;
 
 	printf("%s: %zu changes, %zu drifted, %zu pending\n", *j->profile ? text_shown(j->profile) : "single commands",
-	       j->count, d->drifted, d->pending);
+	       journal_changes(j, 0), d->drifted, d->pending);
 	json_array_foreach (d->list, i, one)
 		printf("  %-8s %s: %s -> %s\n", json_text(one, "state"), text_shown(json_text(one, "path")),
 		       text_shown(json_text(one, "want")), text_shown(json_text(one, "now")));

@@ -50,9 +50,10 @@ static json_t *status_json(struct machine *m, const struct journal *j, struct er
 			: j->leftovers	? "left by an earlier boot"
 					: journal_state_name(j->state),
 			"profile", j->profile ? j->profile : "", "since", j->applied ? j->applied : "", "changes",
-			(json_int_t)j->count, "online_cpus", cpulist_format(&topo.online, cpus, sizeof(cpus)),
-			"numa_nodes", (json_int_t)topo.node_count, "cpuset_version", cg.version, "journal",
-			state_folder_path(m, folder, sizeof(folder)), "irqbalance", tasks_find(m, "irqbalance") != 0);
+			(json_int_t)journal_changes(j, 0), "online_cpus",
+			cpulist_format(&topo.online, cpus, sizeof(cpus)), "numa_nodes", (json_int_t)topo.node_count,
+			"cpuset_version", cg.version, "journal", state_folder_path(m, folder, sizeof(folder)),
+			"irqbalance", tasks_find(m, "irqbalance") != 0);
 	if (m->root.live && !latency_read(m, &us))
 		json_object_set_new(all, "dma_latency_us", json_integer(us));
 	if (m->root.live && tuned_daemon(m) && tuned_active(&active))
@@ -107,8 +108,8 @@ static void print_status(const json_t *all)
 			printf("%-22s %s: CPUs %s\n", "shield", text_shown(json_text(shield, "name")),
 			       text_shown(json_text(shield, "cpus")));
 		json_array_foreach (strcmp(key, "impossible") ? NULL : value, i, shield)
-			printf("%-22s %s: %s\n", "not possible here", text_shown(json_text(shield, "object")),
-			       text_shown(json_text(shield, "reason")));
+			printf("%-22s %s %s: %s\n", "not possible here", text_shown(json_text(shield, "knob")),
+			       text_shown(json_text(shield, "object")), text_shown(json_text(shield, "reason")));
 	}
 }
 

@@ -398,3 +398,12 @@ int journal_find(struct machine *m, struct journal *j, struct err *e)
 	}
 	return rc;
 }
+
+size_t journal_changes(const struct journal *j, size_t from)
+{
+	size_t n = 0;
+
+	for (size_t i = from; i < j->count; i++)
+		n += step_is_change(&j->steps[i]);
+	return n;
+}

@@ -77,4 +77,7 @@ const char *journal_state_name(enum journal_state s);
  * different boot. The caller frees. */
 char *journal_boot_id(const struct machine *m);
 
+/* How many of its steps, from that one on, change something: what was as required is kept, too, to be verified. */
+size_t journal_changes(const struct journal *j, size_t from);
+
 #endif
