@@ -472,3 +472,33 @@ capture() {
 	assert_contains "$output" "others ran for"
 	grep -q "Valid, but other programs ran where it measured\|Not valid" "$run_dir/derived/report.html"
 }
+
+@test "an address of a link is used with its interface, whatever that is called on the other host" {
+	need_namespaces -rn
+	# shellcheck disable=SC2016 # for the inner shell
+	run unshare -rn bash -c '
+		ip link set lo up
+		ip link add eth2.40 type dummy 2>/dev/null || ip link add eth2.40 type veth peer name other || exit 99
+		ip link set eth2.40 up
+		ip address add fe80::7/64 dev eth2.40 nodad || exit 99
+		printf "kblat: 1\nname: scope\nsettings: {kernel: pingpong, transport: %s, messages: 200, source_address: fe80::7%%eth2.40, sink_address: fe80::7%%eth2.40}\n" "$1" >s.yaml
+		"$2" run s.yaml --out r' bash tcp "$KBLAT"
+	echo "$output"
+	[ "$status" -ne 99 ] || skip "no interface can be made"
+	[[ $status -eq 0 && $output == *"pingpong, tcp"* ]]
+	while read -r address said; do
+		spec bad <<-YAML
+			settings: {kernel: pingpong, transport: udp, messages: 10, source_address: "$address", sink_address: "$address"}
+		YAML
+		run_with bad
+		echo "$address: $status $output"
+		[[ $status -eq 2 || $address == *nope ]]
+		assert_contains "$output" "$said"
+	done <<-'END'
+		fe80::1 source_address is an address of a link: name its interface, as in fe80::1%eth0
+		fe80::1%nope fe80::1%nope: there is no interface of that name here
+		::1%lo source_address must be one numeric address
+		fe80::1% source_address must be one numeric address
+		fe80::1%a%b source_address must be one numeric address
+	END
+}

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/sockios.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -49,6 +50,42 @@ bool socket_group_is(const char *group)
 	return inet_pton(AF_INET, group, &a) == 1 && IN_MULTICAST(ntohl(a.s_addr));
 }
 
+static bool is_of_link(const struct socket_address *a)
+{
+	return a->addr.ss_family == AF_INET6 &&
+	       IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)(const void *)&a->addr)->sin6_addr);
+}
+
+bool sockets_lack_scope(const struct socket_address *a)
+{
+	return is_of_link(a) && !((const struct sockaddr_in6 *)(const void *)&a->addr)->sin6_scope_id;
+}
+
+void sockets_take_scope(struct socket_address *to, const struct socket_address *from)
+{
+	if (is_of_link(to) && is_of_link(from))
+		((struct sockaddr_in6 *)(void *)&to->addr)->sin6_scope_id =
+		    ((const struct sockaddr_in6 *)(const void *)&from->addr)->sin6_scope_id;
+}
+
+/* "fe80::1%eth0" without the scope, which may be of another host. False: it is none, or the address is not of a link. */
+static bool parse_scoped(const char *text, uint16_t port, struct socket_address *a)
+{
+	const char *scope = strchr(text, '%') + 1;
+	char address[INET6_ADDRSTRLEN];
+	size_t n = (size_t)(scope - text) - 1;
+
+	if (n >= sizeof(address) || !*scope || strlen(scope) >= IF_NAMESIZE || strpbrk(scope, "%/ \t"))
+		return false;
+	snprintf(address, sizeof(address), "%.*s", (int)n, text);
+	if (!sockets_parse(address, port, a) || !is_of_link(a))
+		return false;
+	((struct sockaddr_in6 *)(void *)&a->addr)->sin6_scope_id =
+	    strspn(scope, "0123456789") == strlen(scope) ? (uint32_t)strtoul(scope, NULL, 10) : if_nametoindex(scope);
+	sockets_name(a);
+	return true;
+}
+
 bool sockets_parse(const char *text, uint16_t port, struct socket_address *a)
 {
 	const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
@@ -60,6 +97,8 @@ bool sockets_parse(const char *text, uint16_t port, struct socket_address *a)
 	/* getaddrinfo() also takes "1.2.3" for 1.2.0.3. */
 	if (!strchr(text, ':') && inet_pton(AF_INET, text, &v4) != 1)
 		return false;
+	if (strchr(text, '%'))
+		return parse_scoped(text, port, a);
 	if (getaddrinfo(text, service, &hints, &found))
 		return false;
 	memset(a, 0, sizeof(*a));
@@ -106,6 +145,10 @@ static int check_addresses(const struct socket_settings *s, char *why, size_t wh
 			snprintf(why, why_size,
 				 "%s must be one numeric address such as 127.0.0.1 or ::1, not %s; see `ip address`",
 				 keys[i], text_quote(texts[i], quoted, sizeof(quoted)));
+			return -EINVAL;
+		} else if (sockets_lack_scope(&a[i]) && !strchr(texts[i], '%')) {
+			snprintf(why, why_size, "%s is an address of a link: name its interface, as in %.45s%%eth0",
+				 keys[i], texts[i]);
 			return -EINVAL;
 		}
 	if (a[0].addr.ss_family == a[1].addr.ss_family)
@@ -255,6 +298,9 @@ static int sockets_make(struct socket_end *s, const char *transport, int type, s
 
 	if (!sockets_parse(own, s->role == ROLE_SINK ? (uint16_t)s->settings.sink_port : 0, &s->own))
 		return err_set(e, -EINVAL, STATUS_USAGE, transport, NULL, "an address is invalid");
+	if (sockets_lack_scope(&s->own))
+		return err_set(e, -ENODEV, STATUS_IMPOSSIBLE, transport, NULL,
+			       "%s: there is no interface of that name here", own);
 	snprintf(s->object, sizeof(s->object), "%s %s", transport, s->own.text);
 	fd = socket(s->own.addr.ss_family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)

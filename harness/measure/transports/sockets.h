@@ -158,8 +158,15 @@ bool socket_group_is(const char *group);
 
 /* --- used by both files --- */
 
-/* Parse a numeric address, and add a port; false if it is invalid or a wildcard. */
+/*
+ * Parse a numeric address, and add a port; false if it is invalid or a wildcard. One of a link has a scope, "fe80::1%eth0",
+ * which is 0 if no interface here has that name.
+ */
 bool sockets_parse(const char *text, uint16_t port, struct socket_address *a);
+
+/* Is it of a link, and its interface not known? For the peer's: the interface is the one that the own address has. */
+bool sockets_lack_scope(const struct socket_address *a);
+void sockets_take_scope(struct socket_address *to, const struct socket_address *from);
 void sockets_name(struct socket_address *a);
 
 /* sockets_ready(), and the stages' stamps of the sink's socket. */

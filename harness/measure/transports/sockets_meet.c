@@ -54,6 +54,8 @@ static int read_peer(struct socket_end *s, const json_t *peer, struct err *e)
 	    s->peer.addr.ss_family != s->own.addr.ss_family || !token_read(token, &s->peer_token))
 		return err_set(e, -EPROTO, STATUS_FAILED, "the peer's address", NULL,
 			       "has no valid address, port and token");
+	/* The name that its interface has there means nothing here. */
+	sockets_take_scope(&s->peer, &s->own);
 	return 0;
 }
 
