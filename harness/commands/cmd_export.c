@@ -28,14 +28,16 @@
 
 const struct cli_command cmd_export_cli = {
     .name = "export",
-    .synopsis = "RUN --csv | RUN --samples [--point ID] | RUN --perfetto [--point ID] | RUN… --observatory DIR | "
-		"CONFIG --spec [--transport NAME]",
+    .synopsis =
+	"RUN --csv | RUN --samples [--stamps] [--point ID] | RUN --perfetto [--point ID] | RUN… --observatory DIR | "
+	"CONFIG --spec [--transport NAME]",
     .summary = "write the numbers of a run in another format, or another program's configuration as a spec",
     .details =
 	"--csv: RFC 4180, one row for each point and metric: id, valid, every setting, metric, n, lost, min, "
 	"quantiles, max, mean, stdev, p90_p10, over_limit. Times are in nanoseconds; missing values are empty. "
 	"The raw stamps need no export: every column is a NumPy file.\n\n--samples: every message of "
-	"a point, with its repetition and the time of each series; kblat import csv reads it.\n\n--perfetto: the worst "
+	"a point, with its repetition and the time of each series; kblat import csv reads it. With --stamps also its "
+	"stamps (t_subm, t_comp, t_recv, …), in nanoseconds since the run's start.\n\n--perfetto: the worst "
 	"late messages or requests "
 	"(100 of a flow) and what happened meanwhile, as a trace for ui.perfetto.dev or chrome://tracing; of points "
 	"measured with 'explain: yes', and of kblat trace.\n\n--observatory: "
@@ -92,22 +94,35 @@ static void print_sample(const struct rep *r, const struct layout_series *s, siz
 		fprintf(out, "%" PRId64, s->divide == 2 ? value >> 1 : value);
 }
 
-static void print_reps(const struct layout_flow *f, const struct rep *reps, size_t count, FILE *out)
+static void print_stamp(const struct npy *column, size_t i, FILE *out)
 {
+	fputc(',', out);
+	if (i < column->count && column->data[i] != NEVER)
+		fprintf(out, "%" PRId64, column->data[i]);
+}
+
+static void print_reps(const struct layout_flow *f, const struct rep *reps, size_t count, bool stamps, FILE *out)
+{
+	const unsigned columns = stamps ? f->column_count : 0;
+
 	fputs("rep", out);
 	for (unsigned s = 0; s < f->series_count; s++)
 		fprintf(out, ",%s", text_shown(f->series[s].name));
+	for (unsigned c = 0; c < columns; c++)
+		fprintf(out, ",%s", text_shown(f->columns[c]));
 	fputc('\n', out);
 	for (size_t r = 0; r < count; r++)
 		for (size_t i = 0; i < reps[r].columns[0].count; i++) {
 			fprintf(out, "%u", reps[r].number);
 			for (unsigned s = 0; s < f->series_count; s++)
 				print_sample(&reps[r], &f->series[s], i, out);
+			for (unsigned c = 0; c < columns; c++)
+				print_stamp(&reps[r].columns[c], i, out);
 			fputc('\n', out);
 		}
 }
 
-static int print_flow(const struct run *run, const struct layout_flow *f, FILE *out, struct err *e)
+static int print_flow(const struct run *run, const struct layout_flow *f, bool stamps, FILE *out, struct err *e)
 {
 	struct rep *reps = NULL;
 	size_t count = 0;
@@ -116,7 +131,7 @@ static int print_flow(const struct run *run, const struct layout_flow *f, FILE *
 	if (!rc)
 		rc = print_remarks(run, f, out, e);
 	if (!rc)
-		print_reps(f, reps, count, out);
+		print_reps(f, reps, count, stamps, out);
 	for (size_t i = 0; i < count; i++)
 		if (rep_close(&reps[i], e))
 			rc = -EIO;
@@ -127,9 +142,9 @@ static int print_flow(const struct run *run, const struct layout_flow *f, FILE *
 }
 
 /* The point with that id, or the only one if it is negative: a row for each message, with its repetition and, for each
- * series, its time in the unit that the series' name ends in; empty: lost. STATUS_USAGE for a point that the run does not
+ * series, its time in the unit that the series' name ends in, with `stamps` also its columns; empty: lost. STATUS_USAGE for a point that the run does not
  * have, or that has several flows. */
-static int samples_csv(const struct run *run, long point, FILE *out, struct err *e)
+static int samples_csv(const struct run *run, long point, bool stamps, FILE *out, struct err *e)
 {
 	const json_t *points = json_object_get(run->resolved, "points");
 	struct layout l;
@@ -148,7 +163,7 @@ static int samples_csv(const struct run *run, long point, FILE *out, struct err 
 			     "of the same messages; read its columns (docs/run-directory.md)",
 			     l.id);
 	else
-		rc = print_flow(run, &l.flows[0], out, e);
+		rc = print_flow(run, &l.flows[0], stamps, out, e);
 	layout_free(&l);
 	return rc;
 }
@@ -306,7 +321,7 @@ static json_t *explain_trace(const struct run *run, long long point, size_t wors
 
 struct export_options {
 	const struct cli_list *args;
-	bool csv, samples, perfetto, spec;
+	bool csv, samples, stamps, perfetto, spec;
 	long point;
 	const char *observatory, *transport;
 };
@@ -345,7 +360,7 @@ static enum status export_samples(const struct export_options *o, struct err *e)
 
 	if (rc)
 		return e->status;
-	rc = samples_csv(&run, o->point, stdout, e);
+	rc = samples_csv(&run, o->point, o->stamps, stdout, e);
 	run_close(&run);
 	return rc ? e->status : STATUS_OK;
 }
@@ -423,6 +438,8 @@ static int check_options(const struct export_options *o, struct err *e)
 	if (o->point >= 0 && !o->samples && !o->perfetto)
 		return err_set(e, -EINVAL, STATUS_USAGE, "kblat export", NULL,
 			       "--point requires --samples or --perfetto");
+	if (o->stamps && !o->samples)
+		return err_set(e, -EINVAL, STATUS_USAGE, "kblat export", NULL, "--stamps requires --samples");
 	if (o->args->count > 1 && !o->observatory)
 		return err_set(e, -EINVAL, STATUS_USAGE, "kblat export", NULL,
 			       "only --observatory accepts several runs");
@@ -451,6 +468,8 @@ enum status cmd_export(int argc, char **argv, struct err *e)
 	const struct cli_flag flags[] = {
 	    {"csv", CLI_FLAG, &o.csv, NULL, "comma-separated values, to standard output", 0, 0},
 	    {"samples", CLI_FLAG, &o.samples, NULL, "every sample of a point, to standard output", 0, 0},
+	    {"stamps", CLI_FLAG, &o.stamps, NULL, "with --samples: also when each was submitted, completed, received",
+	     0, 0},
 	    {"perfetto", CLI_FLAG, &o.perfetto, NULL, "the worst late messages as a trace, to standard output", 0, 0},
 	    {"point", CLI_INT, &o.point, "ID", "which point (with --samples the only one, with --perfetto all)", 0,
 	     999999},

@@ -242,6 +242,24 @@ arms_in() {
 	assert_eq "$(quantile lost) $(quantile n)" "1 221"
 }
 
+@test "export --samples --stamps: when each message was submitted, completed and received, which is what its times are made of" {
+	scripted
+	"$KBLAT" export "$run_dir" --samples --stamps >stamps.csv
+	"$KBLAT" export "$run_dir" --samples >samples.csv
+	/usr/bin/python3 -IS - <<-'END'
+		import csv
+		rows, plain = list(csv.DictReader(l for l in open('stamps.csv') if l[0] != '#')), list(csv.DictReader(l for l in open('samples.csv') if l[0] != '#'))
+		assert len(rows) == len(plain) == 2000 and 't_comp' in rows[0] and 't_comp' not in plain[0]
+		for r, p in zip(rows, plain):
+		    assert all(r[k] == v for k, v in p.items())
+		    assert int(r['lat_ns']) == int(r['t_recv']) - int(r['t_subm'])
+		    assert int(r['comp_lat_ns']) == int(r['t_comp']) - int(r['t_subm'])
+	END
+	run "$KBLAT" export "$run_dir" --csv --stamps
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "--stamps requires --samples"
+}
+
 # bats test_tags=long
 @test "runs that were exported and imported get the verdicts of the originals" {
 	local i r arm

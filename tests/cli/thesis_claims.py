@@ -25,7 +25,8 @@ EFFECTS = {
     'deep_max': 10, 'node_ud_spread': 1.3, 'threshold': 1.02,
     'peer': 10, 'peer_spread': 3, 'peer_missed': 0.02, 'peer_missed_rare': 0, 'peer_lost': 0, 'link': 1, 'link_knee': 3,
     'missed': 0.005, 'missed_verbs': 0.001, 'timerfd_missed': 0.0018, 'force_missed': 0.1,
-    'timerfd': 1.1, 'timerfd_plain_spread': 2, 'plain': 1.1, 'force': 700,
+    'timerfd': 1.1, 'timerfd_plain_spread': 2, 'plain': 1.1, 'force': 700, 'force_spread': 1.5, 'force_max': 3,
+    'busy_least': 0.9,
     'tick_error': 1.088235, 'missing': 0,
     'file': 20 << 20,                                           # B/s through a file in the sending path
 }
@@ -79,6 +80,7 @@ CLAIMS = {
     'oneway-busy/maxima-with-pause': {'max_pause': 0.3},
     'oneway-busy/fewer-over-10us': {'over_busy': 1},
     'oneway-busy/fewer-over-10us-uc': {'over_busy_uc': 1},
+    'oneway-busy/no-early-peak': {'busy_least': 0.35},
     'oneway-busy/pause': {'pause_busy': 1},
     'oneway-busy-pm/pause-stays': {'power': 0.85},
     'oneway-busy-pm/still-slower': {'pause_busy': 1},
@@ -142,6 +144,8 @@ CLAIMS = {
     'timers/timerfd-steadier-when-optimised': {'timerfd_plain_spread': 1},
     'timers/optimised-faster': {'plain': 1},
     'timers/force-latency': {'force': 0},
+    'timers/force-latency-spread': {'force_spread': 1},
+    'timers/force-latency-maxima': {'force_max': 1},
     'timers/force-latency-misses': {'force_missed': 0},
 }
 
@@ -176,7 +180,7 @@ def oneway(p, e):
         lat *= e['pause_event'] if event else e['pause_busy']
         lat *= e['power'] if p['environment'] in ('thesis-aspm-off', 'thesis-dma-latency-0') else 1
     lat *= e['queue'] if free else 1
-    least = 0.9 * lat
+    least = (0.9 if event else e['busy_least']) * lat
     if event and (free or (pause and e['peak_with_pause'])):
         least = e['early_peak'] * without_pause
     comp = e['rc_comp'] if qp == 'rc' else e['unreliable_comp']
@@ -240,6 +244,8 @@ def rate(p, e):
         missed += e['force_missed'] if sleeps and environment == 'thesis' else 0
         spread *= e['timerfd_plain_spread'] if sleeps and environment == 'none' else 1
     most = 400e3 * (e['deep_max'] if p.get('recv_depth') == 8192 else 1)
+    if p['of'] == 'timers' and environment == 'thesis':
+        spread, most = spread * e['force_spread'], most * e['force_max']
     lat_ns = series(lat, most=most, spread=spread, lost=e['peer_lost'] if peer else 0)
     return {'metrics': {'lat_ns': lat_ns}, 'pacing': pacing(p, e, missed)}
 

@@ -595,8 +595,7 @@ static void put_count(size_t count, const char *of, const size_t outcomes[CLAIM_
 		outcomes[CLAIM_FAILS] == 1 ? "s" : "", outcomes[CLAIM_NOT_JUDGED]);
 }
 
-/* What the source says is not mixed with what we say. */
-static void put_counts(const struct claim_verdicts *v, FILE *out)
+void claims_counts(const struct claim_verdicts *v, FILE *out)
 {
 	static const char *const of[CLAIM_ORIGINS] = {" of the source", " of ours", " of the measurement itself"};
 	size_t outcomes[CLAIM_ORIGINS][CLAIM_OUTCOMES], count[CLAIM_ORIGINS] = {0};
@@ -620,7 +619,7 @@ void claims_table(const struct claim_verdicts *v, FILE *out)
 	if (t.rows)
 		table_print(&t, &style, out);
 	put_others(v, out);
-	put_counts(v, out);
+	claims_counts(v, out);
 	table_free(&t);
 }
 

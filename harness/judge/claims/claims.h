@@ -37,6 +37,9 @@ struct claim_verdicts claims_read(const char *dir);
 /* For reading, 100 columns wide; with the experiment if there are several. */
 void claims_table(const struct claim_verdicts *v, FILE *out);
 
+/* An empty line, then how many hold: what the source says is not mixed with what we say. A line for each origin. */
+void claims_counts(const struct claim_verdicts *v, FILE *out);
+
 /* Tab-separated, for papers and spreadsheets: experiment, id, claim, source, measured_by_source,
  * metric, wanted, measured, verdict, why. */
 void claims_tsv(const struct claim_verdicts *v, FILE *out);

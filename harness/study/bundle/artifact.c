@@ -1,4 +1,5 @@
 #include "judge/claims/claim_verdict.h"
+#include "judge/claims/claims.h"
 #include "study/bundle/bundle.h"
 
 #include <math.h>
@@ -175,6 +176,7 @@ static void artifact_claims(const struct claim_verdicts *v, FILE *out)
 		}
 		fprintf(out, "|\n");
 	}
+	claims_counts(v, out);
 	fprintf(out, "\n`kblat claims runs/*` prints this table, with the reasons of the verdicts.\n");
 }
 
