@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""browser.py CHROMIUM PAGE...: checks pages in a browser. Prints a line for each error, with exit
+"""browser.py [--open] CHROMIUM PAGE...: checks pages in a browser (--open: only that they open without errors). Prints a line for each error, with exit
 status 1.
 
 Each page is opened with widths of 1300 and 400 pixels, in light and dark mode. There must be no
@@ -236,6 +236,23 @@ def look(browser, url, width, scheme):
             f.write(base64.b64decode(png))
 
 
+def faults_of(browser, url):
+    for event in browser.events:
+        method, params = event.get("method"), event.get("params", {})
+        if method in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"):
+            yield f"{method}: {json.dumps(params)[:300]}"
+        if method == "Network.requestWillBeSent" and not params["request"]["url"].startswith((url, "data:")):
+            yield f"a request for {params['request']['url'][:200]}"
+
+
+def open_page(browser, url):
+    began = time.monotonic()
+    browser.open(url)
+    print(f"{os.path.getsize(url[len('file://'):]) / 1e6:.2f} MB, loaded in {time.monotonic() - began:.2f} s: {os.path.basename(url)}")
+    browser.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
+    yield from faults_of(browser, url)
+
+
 def use(browser, url):
     yield from browser.evaluate(HEADINGS)
     yield from browser.evaluate(HOVER)
@@ -243,12 +260,7 @@ def use(browser, url):
     yield from browser.evaluate(UNFOLD)
     if len(browser.call("Page.printToPDF")["data"]) < 1000:
         yield "it does not print"
-    for event in browser.events:
-        method, params = event.get("method"), event.get("params", {})
-        if method in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"):
-            yield f"{method}: {json.dumps(params)[:300]}"
-        if method == "Network.requestWillBeSent" and not params["request"]["url"].startswith((url, "data:")):
-            yield f"a request for {params['request']['url'][:200]}"
+    yield from faults_of(browser, url)
 
 
 def remove(folder):
@@ -262,7 +274,8 @@ def remove(folder):
 
 
 def main():
-    program, pages = sys.argv[1], sys.argv[2:]
+    only_open = sys.argv[1] == "--open"
+    program, *pages = sys.argv[1 + only_open:]
     faults = 0
     home = tempfile.mkdtemp()
     browser = Browser(program, home)
@@ -270,6 +283,11 @@ def main():
         browser.begin()
         for page in pages:
             url = "file://" + os.path.realpath(page)
+            if only_open:
+                for fault in open_page(browser, url):
+                    faults += 1
+                    print(f"{page}: {fault}")
+                continue
             for width in (1300, 400):
                 for scheme in ("light", "dark"):
                     for fault in look(browser, url, width, scheme):

@@ -41,6 +41,12 @@ setup_file() {
 	for run in "$WHERE"/runs/*/; do
 		"${KBLAT:-$root/build/kblat}" report "$run" >/dev/null 2>&1 || [ $? -eq 77 ]
 	done
+	for boots in "old kernel=6.1.0-47-amd64 prefix=a" "new kernel=6.1.0-56-amd64 prefix=b slower=0.08 start=200"; do
+		read -ra boots <<<"$boots"
+		/usr/bin/python3 "$BATS_TEST_DIRNAME/boots.py" "$WHERE"/runs/filtered-* "$WHERE/boots/${boots[0]}" boots=6 runs=1 "${boots[@]:1}"
+	done
+	(cd "$WHERE" && "${KBLAT:-$root/build/kblat}" history boots --bundle site >/dev/null) || [ $? -eq 77 ]
+	(cd "$WHERE" && "${KBLAT:-$root/build/kblat}" reproduce "$(realpath "$root")/experiments/ramcloud/reference.tar.gz" --out kept >/dev/null)
 	"${KBLAT:-$root/build/kblat}" report "$WHERE/runs" >/dev/null || [ $? -eq 77 ] # the page of a folder needs SQLite
 }
 
@@ -52,7 +58,55 @@ teardown_file() {
 @test "in a browser, wide, narrow, light, dark and printed: nothing overflows, no script fails, tables sort, links unfold" {
 	chromium=$(command -v chromium chromium-headless-shell google-chrome | head -n 1) || true
 	[ -n "$chromium" ] || skip "there is no chromium"
-	"$BATS_TEST_DIRNAME/browser.py" "$chromium" "$WHERE"/runs/*/derived/report.html "$WHERE/runs/kblat-runs.html"
+	"$BATS_TEST_DIRNAME/browser.py" "$chromium" "$WHERE"/runs/*/derived/report.html "$WHERE/runs/kblat-runs.html" \
+		"$WHERE/site/index.html" "$WHERE/site/step-01/report.html" "$WHERE/kept/reproduced/report.html"
+}
+
+# bats test_tags=long
+@test "the page of the thesis' 27 experiments has at most 2 MB, and opens" {
+	mkdir "$WHERE/thesis"
+	tar -xzf "$BATS_TEST_DIRNAME/../../experiments/thesis/reference.tar.gz" -C "$WHERE/thesis"
+	run -0 "$KBLAT" report "$WHERE"/thesis/runs/*
+	page=${lines[-1]}
+	echo "$(stat -c %s "$page") bytes"
+	[ "$(stat -c %s "$page")" -le 2097152 ]
+	chromium=$(command -v chromium chromium-headless-shell google-chrome | head -n 1) || true
+	[ -n "$chromium" ] || skip "there is no chromium"
+	run -0 "$BATS_TEST_DIRNAME/browser.py" --open "$chromium" "$page"
+	echo "# $output" >&3
+}
+
+@test "of a claim that is not judged no case is crossed out, and a box without P10 begins at its median" {
+	mkdir "$WHERE/one"
+	tar -xzf "$BATS_TEST_DIRNAME/../../experiments/thesis/reference.tar.gz" -C "$WHERE/one" --wildcards 'runs/oneway-message-size-2*'
+	cd "$WHERE"/one/runs/*
+	run -0 "$KBLAT" report .
+	/usr/bin/python3 - <<-'PY'
+		import csv, glob, json, re
+		said = {c["id"]: c["verdict"] for c in json.load(open("claims.json"))["claims"]}
+		page = open("derived/report.html").read()
+		seen = 0
+		for data, table in re.findall(r'<script type="application/json">(.*?)</script><script type="text/tab-separated-values">(.*?)</script>', page, re.S):
+		    data = json.loads(data)
+		    if data["kind"] == "claim":
+		        (claim,) = [c for c in said if f"claim {c}:" in data["variables"]["title"]]
+		        rows = list(csv.DictReader(table.split("\n"), delimiter="\t"))
+		        seen += said[claim] == "not judged"
+		        assert rows and (said[claim] != "not judged" or all(r["holds"] == "" for r in rows)), (claim, rows)
+		assert seen > 1, seen
+		ranks = {}
+		for r in csv.DictReader(open("derived/figures/point-0000-percentiles.tsv"), delimiter="\t"):
+		    ranks.setdefault(r["line"], []).append((int(r["rank"]), int(r["ns"])))
+		exact = []
+		for rep in sorted(glob.glob("points/0000/rep-*/data.json")):
+		    h = json.load(open(rep))["histograms"]["lat_ns"]
+		    assert h["width"] == 1
+		    for v, n in zip(h["values"], h["counts"]):
+		        exact += [v] * n
+		exact.sort(reverse=True)
+		assert [r for r, _ in ranks["1"]][:20] == list(range(1, 21)) and ranks["1"][-1][0] == len(exact), ranks["1"]
+		assert all(exact[rank - 1] == ns for rank, ns in ranks["1"]), "percentiles are exact, up to the slowest message"
+	PY
 }
 
 @test "each point's command measures that point alone, and its links lead to raw columns" {

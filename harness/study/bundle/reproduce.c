@@ -22,6 +22,7 @@
 #include "judge/analysis/verify.h"
 #include "judge/claims/claims.h"
 #include "report/answer_page.h"
+#include "report/escape.h"
 #include "report/html.h"
 #include "study/bundle/bundle.h"
 #include "study/bundle/bundle_check.h"
@@ -205,6 +206,81 @@ static struct table make_table(const struct reproduction *x)
 	return t;
 }
 
+/* --- the table of the page --- */
+
+enum { PAGE_RUN, PAGE_CLAIM, PAGE_SOURCE, PAGE_MEASURED, PAGE_SAID, PAGE_AGAIN, PAGE_WHY, PAGE_HERE, PAGE_COLUMNS };
+
+/* The runs of an experiment, each with its host and its date, and a link to its page, or to its folder. */
+static char *runs_of(const struct reproduction *x, const char *experiment)
+{
+	char *markup = NULL;
+	size_t size;
+	FILE *out = or_abort(open_memstream(&markup, &size));
+
+	for (size_t i = 0; i < x->runs; i++) {
+		const struct run_record *record = &x->run[i].record;
+		const char *path = strrchr(x->run[i].path, '/') + 1;
+		char *page;
+
+		if (!record->name || strcmp(record->name, experiment) != 0)
+			continue;
+		page = fs_path("%s/derived/report.html", x->run[i].path);
+		fputs("<a href=\"../runs/", out);
+		escape_url(out, path);
+		fprintf(out, "/%s\">", fs_is_missing(page) ? "README.txt" : "derived/report.html");
+		free(page);
+		escape_html(out, experiment);
+		fprintf(out, "</a> <span class=\"soft\">");
+		for (size_t k = 0; k < record->hosts; k++) {
+			fputs(k ? " and " : "on ", out);
+			escape_html(out, record->host[k].name);
+		}
+		fputs(", ", out);
+		escape_html(out, record->started_utc ?: "?");
+		fputs("</span> ", out);
+	}
+	fclose(out);
+	return or_abort(markup);
+}
+
+/* A row for each claim: its text and source, what the source measured, what was measured here, and the verdicts. */
+static struct table page_table(const struct reproduction *x)
+{
+	static const struct table_column columns[PAGE_COLUMNS] = {
+	    [PAGE_RUN] = {.label = "experiment", .heads_row = true},
+	    [PAGE_CLAIM] = {.label = "claim"},
+	    [PAGE_SOURCE] = {.label = "the source"},
+	    [PAGE_MEASURED] = {.label = "measured",
+			       .help = "in the runs of the bundle; below it, what is measured and its bound"},
+	    [PAGE_SAID] = {.label = "in the bundle", .help = "the verdict that the bundle brings"},
+	    [PAGE_AGAIN] = {.label = "judged again", .help = "the verdict of this kblat about the same runs"},
+	    [PAGE_HERE] = {.label = "measured here", .help = "the verdict about runs of this machine"},
+	    [PAGE_WHY] = {.label = "why"},
+	};
+	struct table t = table_of(columns, x->here.count ? PAGE_COLUMNS : PAGE_HERE, x->said.count);
+
+	for (size_t i = 0; i < x->said.count; i++) {
+		const struct claim_verdict *said = &x->said.all[i], *again = find_claim(&x->again, said),
+					   *here = find_claim(&x->here, said);
+		char *runs = runs_of(x, said->experiment);
+
+		table_drawing(&t, PAGE_RUN, i, runs);
+		table_text(&t, PAGE_CLAIM, i, "%s", said->claim);
+		table_remark(&t, PAGE_CLAIM, i, "%s%s%s", said->id, *said->source ? "; " : "", said->source);
+		table_text(&t, PAGE_SOURCE, i, "%s", said->measured_by_source);
+		table_text(&t, PAGE_MEASURED, i, "%s%s%s", said->measured, here ? "; here " : "",
+			   here ? here->measured : "");
+		table_remark(&t, PAGE_MEASURED, i, "%s: %s", said->metric, said->wanted);
+		put_verdict(&t, PAGE_SAID, i, said);
+		put_verdict(&t, PAGE_AGAIN, i, again);
+		if (x->here.count)
+			put_verdict(&t, PAGE_HERE, i, here);
+		table_text(&t, PAGE_WHY, i, "%s", (here ?: again ?: said)->why);
+		free(runs);
+	}
+	return t;
+}
+
 /* --- the answer --- */
 
 static bool signature_suffices(const struct reproduction *x)
@@ -284,7 +360,7 @@ struct answer {
 static void reproduce_write_page(const struct page *p, const void *arg)
 {
 	const struct answer *a = arg;
-	struct table t = make_table(a->x);
+	struct table t = page_table(a->x);
 
 	answer_page_verdict(p, a->is_good ? "ok" : "no", a->is_good ? "as the bundle says" : "not as the bundle says",
 			    a->text);
@@ -293,7 +369,7 @@ static void reproduce_write_page(const struct page *p, const void *arg)
 	html_printf(p, ". It has %zu runs of kblat ", a->x->b.runs);
 	html_text(p, a->x->b.version);
 	html_printf(p, ".</p>\n<section>\n<h2>Claims</h2>\n");
-	html_table(p, &t, "", false);
+	html_table(p, &t, "claims", false);
 	html_printf(p, "</section>\n");
 	table_free(&t);
 	html_preformatted(p, "What this does not say", a->limits);
