@@ -117,6 +117,31 @@ static void choose_by_data(struct bins *b, const struct report_series *const *se
 	b->high = b->low + BINS * b->width;
 }
 
+/* If the median would be in the first two bins, they get wider by a factor. */
+static void choose_logarithmic(struct bins *b, const struct report_series *const *series, size_t count)
+{
+	int64_t least = b->high;
+
+	for (size_t i = 0; i < count; i++) {
+		const int64_t low = quantile_or_end(series[i], 0.001);
+
+		least = low > 0 && low < least ? low : least;
+	}
+	if (b->low || quantile_or_end(series[0], 0.5) >= TOO_WIDE * b->width || b->high <= BINS * NARROW)
+		return;
+	b->low = least;
+	b->width = 0;
+}
+
+/* The lower edge of a bin, from 0 to BINS. */
+static int64_t edge_of(const struct bins *b, size_t bin)
+{
+	if (b->width)
+		return b->low + (int64_t)bin * b->width;
+	return bin == BINS ? b->high
+			   : (int64_t)((double)b->low * pow((double)b->high / (double)b->low, (double)bin / BINS));
+}
+
 static int64_t middle_of(const struct histogram *h, size_t bin)
 {
 	int64_t middle;
@@ -126,14 +151,28 @@ static int64_t middle_of(const struct histogram *h, size_t bin)
 
 static size_t bin_of(const struct bins *b, int64_t value)
 {
-	return value < b->low ? BINS_BELOW : value >= b->high ? BINS_BEYOND : 1 + (size_t)((value - b->low) / b->width);
+	size_t bin;
+
+	if (value < b->low || value >= b->high)
+		return value < b->low ? BINS_BELOW : BINS_BEYOND;
+	if (b->width)
+		return 1 + (size_t)((value - b->low) / b->width);
+	bin = (size_t)(BINS * log((double)value / (double)b->low) / log((double)b->high / (double)b->low));
+	/* edges are rounded down */
+	while (bin + 1 < BINS && value >= edge_of(b, bin + 1))
+		bin++;
+	while (bin && value < edge_of(b, bin))
+		bin--;
+	return 1 + bin;
 }
 
 void bins_make(struct bins *b, const struct report_series *const *series, size_t count, int64_t limit_ns)
 {
 	*b = (struct bins){.of = or_abort(calloc(count, sizeof(*b->of))), .series_count = count};
-	if (!choose_by_limit(b, series, count, limit_ns))
+	if (!choose_by_limit(b, series, count, limit_ns)) {
 		choose_by_data(b, series, count);
+		choose_logarithmic(b, series, count);
+	}
 	for (size_t s = 0; s < count; s++) {
 		const struct histogram *h = &series[s]->histogram;
 
@@ -161,7 +200,7 @@ uint64_t bins_peak(const struct bins *b, size_t first)
 static void write_edge(FILE *table, const struct bins *b, size_t bin)
 {
 	if (bin > BINS_BELOW && bin <= BINS_BEYOND)
-		fprintf(table, "%" PRId64, b->low + (int64_t)(bin - 1) * b->width);
+		fprintf(table, "%" PRId64, edge_of(b, bin - 1));
 }
 
 /* Write rows of from_ns, to_ns and the counts, below a heading that has been written. An edge is
@@ -483,6 +522,7 @@ static double top_of(const struct bins *b, const struct box *box, size_t rows)
 {
 	double axis_top = AXIS_TOP + (double)(rows - 1) * FIGURE_KEY_ROW;
 	double axis_height = HEIGHT - AXIS_BOTTOM - AXIS_TOP, right = WIDTH - RIGHT;
+	/* Bins are equally wide on the axis, whatever it is. */
 	double from = (box->left - LEFT) / (right - LEFT) * BINS, under = (box->bottom - axis_top + 4) / axis_height;
 	size_t first = from < 0 ? 0 : (size_t)from;
 	double all = log((double)bins_peak(b, 0) / LOWEST) * 4 / 3;
@@ -493,16 +533,17 @@ static double top_of(const struct bins *b, const struct box *box, size_t rows)
 
 static void set_range(struct figures *f, const struct bins *b, int64_t limit_ns)
 {
-	struct axis_unit unit = figure_axis_unit((double)b->high);
+	struct axis_unit unit =
+	    figure_axis_unit(b->width ? (double)b->high : 2 * sqrt((double)b->low * (double)b->high));
 	char text[32];
 
-	figure_set(f, "bin_text", unit_format(UNIT_TIME_NS, b->width, text, sizeof(text)));
+	figure_set_count(f, "logarithmic", !b->width);
+	figure_set(f, "bin_text", b->width ? unit_format(UNIT_TIME_NS, b->width, text, sizeof(text)) : "");
 	figure_set(f, "limit_text", unit_format(UNIT_TIME_NS, limit_ns, text, sizeof(text)));
 	figure_set(f, "unit", unit.name);
 	figure_set_number(f, "unit_ns", unit.ns);
 	figure_set_number(f, "low", (double)b->low);
 	figure_set_number(f, "high", (double)b->high);
-	figure_set_number(f, "bin", (double)b->width);
 	figure_set_number(f, "limit", (double)limit_ns);
 }
 

@@ -20,7 +20,7 @@ struct bin_counts {
 };
 
 struct bins {
-	int64_t low, width, high; /* ns */
+	int64_t low, width, high; /* ns; width 0: each is as many times as wide as the one before */
 	struct bin_counts *of;	  /* one per series */
 	size_t series_count;
 };
@@ -32,7 +32,8 @@ struct bins {
  * 100 ns; 50 us: 500 ns). So figures with the same limit can be compared side by side, and what
  * lies beyond the bins is what over_limit counts. If that would hide most of the data, bins follow
  * the data instead: if more than a tenth of a series is beyond, the median of the first series is
- * in the first two bins, or values are below 0.
+ * in the first two bins, or values are below 0. If the median would then be in the first two bins all
+ * the same, because another series reaches that much farther, their width grows logarithmically.
  */
 void bins_make(struct bins *b, const struct report_series *const *series, size_t count, int64_t limit_ns);
 void bins_free(struct bins *b);

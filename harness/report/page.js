@@ -117,7 +117,7 @@ class Panel {
 	text(x, y, text, style = 'soft', anchor = 'start', turn) {
 		const at = {x: round(x), y: round(y), class: style, 'text-anchor': anchor};
 		if (turn) at.transform = `rotate(-90 ${round(x)} ${round(y)})`;
-		return add(this.svg, 'text', at, text);
+		if (text) add(this.svg, 'text', at, text);
 	}
 
 	path(d, style) { if (d) add(this.svg, 'path', {d, class: style}); }
