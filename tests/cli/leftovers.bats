@@ -38,11 +38,12 @@ load helper
 	assert_eq "$status:$output" "0:"
 }
 
-@test "when only the command is ended by a signal, what it has started is ended, too" {
-	run "$ROOT/tests/leftovers" sh -c 'setsid sleep 60 >/dev/null 2>&1 3>&- & echo $! >"$1"; touch "$TMPDIR/made"; kill -KILL $$' - "$T/began"
+@test "when only the command is ended by a signal, what it has started is ended, too, and its network namespaces go" {
+	run "$ROOT/tests/leftovers" sh -c 'echo kblat-test-$$-2-a >name; ip netns add kblat-test-$$-2-a 2>/dev/null; setsid sleep 60 >/dev/null 2>&1 3>&- & echo $! >"$1"; touch "$TMPDIR/made"; kill -KILL $$' - "$T/began"
 	assert_eq "$status" 137
 	assert_contains "$output" "ended by signal 9; what was running was ended, too"
 	[ ! -s "/proc/$(cat began)/cmdline" ] || [ -z "$(tr -d '\0' <"/proc/$(cat began)/cmdline")" ] # gone, or not waited for yet
+	[ ! -e "/run/netns/$(cat name)" ]
 }
 
 # bats test_tags=long
