@@ -272,12 +272,26 @@ load kbtune_helper
 	as_before
 }
 
+@test "a file that nobody may write has nothing to set: it is named, and the rest is applied" {
+	machine small-v2
+	chmod 444 m/proc/sys/kernel/nmi_watchdog m.before/proc/sys/kernel/nmi_watchdog
+	kb apply isolated
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "/proc/sys/kernel/nmi_watchdog: nobody may write it"
+	[ "$(value /proc/sys/kernel/nmi_watchdog)" = 1 ]
+	[ "$(value /proc/sys/vm/stat_interval)" != 1 ]
+	kb restore
+	[ "$status" -eq 0 ]
+	as_before
+}
+
 @test "no rights: status 77 and the capability, and nothing is half-applied" {
 	machine small-v2
 	chmod -R a+rX "$T"
 	prefix=()
 	[ "$(id -u)" -ne 0 ] || prefix=(setpriv --reuid=65534 --regid=65534 --clear-groups)
-	[ "$(id -u)" -eq 0 ] || chmod 444 m/proc/sys/vm/stat_interval
+	[ "$(id -u)" -eq 0 ] || chmod 464 m/proc/sys/vm/stat_interval
 	need_others "$KBTUNE"
 	run "${prefix[@]}" "$KBTUNE" apply isolated --sysroot "$T/m"
 	echo "$output"

@@ -95,6 +95,15 @@ static bool read_set(enum form form, const char *value, struct cpulist *cpus)
 	return form == FORM_MASK && !cpulist_parse_mask(value, cpus, NULL, 0);
 }
 
+/* Some files that could be written do not let anybody where there is nothing to set: nmi_watchdog without a counter that could
+ * interrupt, as in Linux 6.12. */
+static bool takes_no_value(const struct machine *m, const char *path)
+{
+	mode_t mode;
+
+	return !machine_mode(m, path, &mode) && !(mode & 0222);
+}
+
 /* For a file that can be read and has this value and text: plan a step, or record why not. */
 static struct step *plan_value(struct plan *plan, const struct machine *m, const char *knob, const char *path,
 			       enum form form, const char *value, const char *now, const char *text)
@@ -105,6 +114,11 @@ static struct step *plan_value(struct plan *plan, const struct machine *m, const
 	/* smt/control: "notsupported", "notimplemented" */
 	if (!strncmp(now, "not", 3)) {
 		plan_missing(plan, knob, path, "the kernel says: %s", now);
+		return NULL;
+	}
+	if (!form_same(form, now, value) && takes_no_value(m, path)) {
+		plan_missing(plan, knob, path, "nobody may write it (this kernel has nothing to set here): it stays %s",
+			     now);
 		return NULL;
 	}
 	/* The kernel takes no such set back; work queues and cards are the exception, and no harm is done there. */
