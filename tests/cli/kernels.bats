@@ -294,6 +294,21 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 	END
 }
 
+@test "payloads that are checked do not share a send buffer with a message in flight" {
+	local kernel
+	for kernel in oneway stream rate; do
+		spec s <<-YAML
+			settings: {kernel: $kernel, transport: verbs, depth: 4, check: yes, messages: 100}
+		YAML
+		refuses s <<-'END'
+			buffers=1|check and buffers 1 with depth 4: messages in flight would share a payload
+			buffers=3|check and buffers 3 with depth 4: messages in flight would share a payload
+		END
+	done
+	run "$KBLAT" run s.yaml --set check=no --set buffers=1 --dry-run
+	[ "$status" -eq 0 ]
+}
+
 @test "answers of another size: all whole, and counted" {
 	spec a <<-'YAML'
 		settings: {kernel: pingpong, transport: shmem, poll: event, messages: 50, repetitions: 1, warmup: 0, check: yes, size: 5000B}

@@ -153,7 +153,7 @@ registered() {
 		'[d["granted"]["source"][k] for k in ("inlined", "buffers_send", "hw_timestamps")] + [d["granted"]["sink"]["buffers_recv"], d["granted"]["source"]["inline_bytes"] >= 100]')" \
 		"[True, 8, False, 5, True]"
 	spec_of recv_depth <<-'YAML'
-		  - {depth: 4, buffers: 1, recv_depth: 200}
+		  - {depth: 4, buffers: 1, recv_depth: 200, check: no}
 		  - {op: write_imm, depth: 4, recv_depth: 12}
 		  - {op: write, depth: 4, recv_depth: 250}
 	YAML

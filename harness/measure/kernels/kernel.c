@@ -1,5 +1,6 @@
 #include "measure/kernels/kernel.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,4 +74,17 @@ const struct kernel_loops *witness_loops_find(const char *kernel, const char *tr
 
 	snprintf(name, sizeof(name), "%s_witness", transport);
 	return find_row(kernel, name);
+}
+
+int kernel_check_payloads(const struct transport_config *config, const struct transport_traits *traits, char *why,
+			  size_t why_size)
+{
+	if (traits->buffers <= 0 || traits->buffers >= config->depth || traits->copies_payload)
+		return 0;
+	snprintf(
+	    why, why_size,
+	    "check and buffers %lld with depth %lld: messages in flight would share a payload; use as many buffers "
+	    "as depth, or a smaller depth",
+	    (long long)traits->buffers, (long long)config->depth);
+	return -EINVAL;
 }

@@ -206,6 +206,10 @@ const struct kernel_loops *kernel_loops_find(const struct kernel_ops *k, const c
 /* The loops of a kernel over a transport that record gaps in worker->witness, or NULL if there are none. */
 const struct kernel_loops *witness_loops_find(const char *kernel, const char *transport);
 
+/* With `check`: a payload must not change before the device has read it. 0, or -EINVAL and why. */
+int kernel_check_payloads(const struct transport_config *config, const struct transport_traits *traits, char *why,
+			  size_t why_size);
+
 /* Does a point with these settings of the kernel have something that is `with` a setting? Yes if `with` is NULL. */
 bool kernel_has(const struct kernel_ops *k, const void *settings, const char *with);
 

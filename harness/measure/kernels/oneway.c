@@ -179,6 +179,8 @@ static int oneway_check(const void *settings, const struct transport_config *con
 
 	if (!rc)
 		rc = check_t_hw(settings, config->ops, why, why_size);
+	if (!rc && ((const struct oneway_settings *)settings)->check)
+		rc = kernel_check_payloads(config, traits, why, why_size);
 	return rc ? rc : check_stages(settings, config->ops, why, why_size);
 }
 

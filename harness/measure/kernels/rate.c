@@ -101,7 +101,6 @@ static int rate_check(const void *settings, const struct transport_config *confi
 	const struct rate_settings *s = settings;
 	const bool ticks = s->pacer == PACER_TICKS, scripted = config->ops->has_own_clock;
 
-	(void)traits;
 	if (scripted && !ticks)
 		snprintf(why, why_size, "pacer %s and transport scripted: virtual time has no timers; use pacer ticks",
 			 pacer_names[s->pacer]);
@@ -119,7 +118,7 @@ static int rate_check(const void *settings, const struct transport_config *confi
 		snprintf(why, why_size, "tick_error and pacer %s: only the pacer ticks needs to know a frequency",
 			 pacer_names[s->pacer]);
 	else
-		return 0;
+		return s->check ? kernel_check_payloads(config, traits, why, why_size) : 0;
 	return -EINVAL;
 }
 

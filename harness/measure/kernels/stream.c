@@ -116,20 +116,6 @@ static int check_batch(const struct stream_settings *s, const struct transport_c
 	return -EINVAL;
 }
 
-/* A payload must not change before the device has read it. */
-static int check_payloads(const struct stream_settings *s, const struct transport_config *config,
-			  const struct transport_traits *traits, char *why, size_t why_size)
-{
-	if (!s->check || traits->buffers <= 0 || traits->buffers >= config->depth || traits->copies_payload)
-		return 0;
-	snprintf(
-	    why, why_size,
-	    "check and buffers %lld with depth %lld: messages in flight would share a payload; use as many buffers "
-	    "as depth, or a smaller depth",
-	    (long long)traits->buffers, (long long)config->depth);
-	return -EINVAL;
-}
-
 static int stream_check(const void *settings, const struct transport_config *config,
 			const struct transport_traits *traits, char *why, size_t why_size)
 {
@@ -137,7 +123,9 @@ static int stream_check(const void *settings, const struct transport_config *con
 
 	if (!rc)
 		rc = check_batch(settings, config, why, why_size);
-	return rc ? rc : check_payloads(settings, config, traits, why, why_size);
+	return rc || !((const struct stream_settings *)settings)->check
+		   ? rc
+		   : kernel_check_payloads(config, traits, why, why_size);
 }
 
 const struct kernel_ops stream_kernel = {
