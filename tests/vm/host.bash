@@ -2,6 +2,10 @@
 # each of them for comparison.
 # shellcheck shell=bash
 
+# Where an administrator and the distribution have profiles of tuned, since tuned 2.23 one folder deeper.
+TUNED=/etc/tuned TUNED_OWN=/usr/lib/tuned
+[ ! -d $TUNED_OWN/profiles ] || TUNED+=/profiles TUNED_OWN+=/profiles
+
 setup_file() {
 	ROOT=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
 	export ROOT KBTUNE=${KBTUNE:-$ROOT/build/kbtune} KBTUNE_PROFILES=$ROOT/profiles HOST_VIEW=${HOST_VIEW:-$ROOT/build/vm-host-view}

@@ -444,15 +444,15 @@ while text:
 	ip link add left type veth peer name right
 	sysctl -q net.ipv4.conf.left.forwarding=1 net.ipv4.conf.all.accept_redirects=0 vm.dirty_ratio=17
 	before=$(settings)
-	mkdir -p /etc/tuned/routing
+	mkdir -p $TUNED/routing
 	printf '[main]\nsummary=routing\n[sysctl]\nnet.ipv4.ip_forward=1\nnet.ipv4.conf.default.rp_filter=2\nvm.dirty_bytes=8388608\n' \
-		>/etc/tuned/routing/tuned.conf
+		>$TUNED/routing/tuned.conf
 	"$KBTUNE" tuned apply routing
 	run -1 diff <(echo "$before") <(settings)
 	kill -KILL "$(cut -d " " -f 1 /run/kbtune/hold-tuned)"
 	"$KBTUNE" tuned off
 	diff <(echo "$before") <(settings)
-	rm -r /etc/tuned/routing
+	rm -r $TUNED/routing
 	sysctl -q vm.dirty_ratio=20
 	ip link delete left
 }
@@ -462,7 +462,7 @@ while text:
 	[ "$(cat /proc/sys/vm/swappiness)" = 10 ]
 	[ "$(latency)" = 'PM QoS 2000000000 us' ]
 	"$KBTUNE" restore
-	[ ! -e /etc/tuned/kbtune-thesis-no-force-latency ]
+	[ ! -e $TUNED/kbtune-thesis-no-force-latency ]
 	as_before
 }
 

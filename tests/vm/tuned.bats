@@ -62,15 +62,15 @@ values() {
 		/etc/tuned/{active_profile,profile_mode,post_loaded_profile,bootcmdline} /etc/systemd/system.conf /var/lib/tuned/systemd /boot/grub/grub.cfg /etc/default/grub /etc/modprobe.d/tuned.conf; do
 		echo "$f: $(cat "$f" 2>&1)"
 	done
-	ls /etc/tuned
+	ls $TUNED
 	# Threads that come and go are left out.
 	ps -eLo cls,rtprio,comm | grep -vE 'kworker|bash|bats|ps$|sort|grep|tuned|cat$' | sort | uniq
 }
 
 # tuned_profile NAME: writes a profile of tuned's.
 tuned_profile() {
-	mkdir -p "/etc/tuned/$1"
-	cat >"/etc/tuned/$1/tuned.conf"
+	mkdir -p "$TUNED/$1"
+	cat >"$TUNED/$1/tuned.conf"
 }
 
 as_before_values() {
@@ -127,13 +127,13 @@ oneshot_pid() {
 		[script]
 		script = ${i:PROFILE_DIR}/change
 	CONF
-	printf '#!/bin/sh\necho "$@" >>%s/script\n' "$T" >/etc/tuned/t-script/change
-	chmod +x /etc/tuned/t-script/change
+	printf '#!/bin/sh\necho "$@" >>%s/script\n' "$T" >$TUNED/t-script/change
+	chmod +x $TUNED/t-script/change
 	mkdir "$T/mine"
 	printf 'kbtune: 1\ntuned: own\n' >"$T/mine/profile.yaml"
 	printf '[main]\ninclude=t-several\n[scheduler]\nisolated_cores=1\ngroup.ksoftirqd=0:f:2:*:^\\[ksoftirqd\n' >"$T/mine/tuned.conf"
 	tuned_profile t-own </dev/null
-	cp "$T/mine/tuned.conf" /etc/tuned/t-own/tuned.conf
+	cp "$T/mine/tuned.conf" $TUNED/t-own/tuned.conf
 	sleep 1000 3>&- &
 	sleeper=$!
 	snapshot >"$T/before"
@@ -180,7 +180,7 @@ oneshot_pid() {
 	run "$KBTUNE" tuned apply cpu-partitioning --dry-run
 	echo "$output"
 	[ "$status" -eq 0 ]
-	for said in "[bootloader] initrd_add_dir: an initrd image in /boot" "/usr/lib/tuned/cpu-partitioning/script.sh: a script" \
+	for said in "[bootloader] initrd_add_dir: an initrd image in /boot" "$TUNED_OWN/cpu-partitioning/script.sh: a script" \
 		"tuned changes /etc/tuned/bootcmdline, which survives a reboot" "mktemp -d: the profile runs this program"; do
 		[[ $output == *"$said"* ]]
 	done
