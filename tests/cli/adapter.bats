@@ -122,6 +122,20 @@ cards() {
 	adapter < <(printf 'device mlx5_%d\nlink 1\nlid %d\nsm_lid %d\ngid fe80::%d\n' 0 1 "$1" 1 1 2 "$2" 2)
 }
 
+@test "each side has an entry of its own table of GIDs: tables of two hosts differ" {
+	adapter < <(printf 'device mlx5_%d\ngid ::ffff:%s\ngid ::ffff:%s\ngid fd00::%d\n' 0 12.12.12.12 10.10.10.2 1 1 10.10.10.3 12.12.12.13 2)
+	spec_of gids "device: auto, source_device: mlx5_0, sink_device: mlx5_1, source_gid_index: 1, sink_gid_index: 0, kernel: oneway, messages: 100, repetitions: 1" \
+		<<<'  - {poll: busy}'
+	sed -i 's/device: mlx5_0, warmup/warmup/' gids.yaml
+	measure gids
+	assert_eq "$(json "$run_dir/points/0000/point.json" '[(d["granted"][s]["gid_index"], d["granted"][s]["gid"]) for s in ("source", "sink")]')" \
+		"[(1, '::ffff:10.10.10.2'), (0, '::ffff:10.10.10.3')]"
+	measure gids source_gid_index=7
+	assert_contains "$output" "mlx5_0 port 1: there is no GID with gid_index 7"
+	measure gids sink_gid_index=-1
+	assert_contains "$output" "sink_gid_index must be auto or a number from 0 to 255, not '-1'"
+}
+
 devices() {
 	json "$run_dir/points/0000/point.json" '" ".join(d["granted"][s]["device"] for s in ("source", "sink"))'
 }

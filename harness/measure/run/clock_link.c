@@ -294,27 +294,12 @@ static int clock_wall_compare(struct peer peer[2], enum clock_method method, jso
 
 /* Settings that determine the route of messages and the placement are those of the measured flow;
  * all others are chosen for comparing clocks. */
-static const char *const shared_keys[] = {"device",
-					  "source_device",
-					  "sink_device",
-					  "port",
-					  "gid_index",
-					  "mtu",
-					  "sl",
-					  "connect",
-					  "ack_timeout",
-					  "retry_cnt",
-					  "over",
-					  "pattern",
-					  "nodelay",
-					  "source_address",
-					  "sink_address",
-					  "source_cpu",
-					  "sink_cpu",
-					  "timeout_ns",
-					  "priority",
-					  "priority_limit_ns",
-					  NULL};
+static const char *const shared_keys[] = {
+    "device",		"source_device",     "sink_device", "port",	"gid_index",
+    "source_gid_index", "sink_gid_index",    "mtu",	    "sl",	"connect",
+    "ack_timeout",	"retry_cnt",	     "over",	    "pattern",	"nodelay",
+    "source_address",	"sink_address",	     "source_cpu",  "sink_cpu", "timeout_ns",
+    "priority",		"priority_limit_ns", NULL};
 
 static void add_defaults(json_t *params, const struct opt *table)
 {

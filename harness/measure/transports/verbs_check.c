@@ -33,7 +33,10 @@ static int check_numbers(const struct check *c, char *why, size_t why_size)
 	const struct {
 		const char *name, *text;
 		int min;
-	} rows[] = {{"port", c->s->port, 1}, {"gid_index", c->s->gid_index, 0}};
+	} rows[] = {{"port", c->s->port, 1},
+		    {"gid_index", c->s->gid_index, 0},
+		    {"source_gid_index", verbs_gid_index_of(c->s, ROLE_SOURCE), 0},
+		    {"sink_gid_index", verbs_gid_index_of(c->s, ROLE_SINK), 0}};
 	char quoted[TEXT_QUOTE_MAX];
 
 	for (size_t i = 0; i < COUNT(rows); i++)

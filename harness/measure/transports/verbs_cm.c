@@ -106,7 +106,7 @@ static struct rdma_cm_id *bind_any(struct verbs *t, const struct ifaddrs *list, 
 
 static int bind_port(struct verbs *t, struct err *e)
 {
-	const bool is_given = strcmp(t->settings.gid_index, "auto") != 0;
+	const bool is_given = strcmp(verbs_gid_index_of(&t->settings, t->config.role), "auto") != 0;
 	const bool is_group = verbs_has_group(&t->settings);
 	struct ifaddrs *list;
 

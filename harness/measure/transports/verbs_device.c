@@ -547,7 +547,7 @@ int verbs_port_choose(const struct verbs_settings *s, const struct transport_con
 	const bool is_sink = config->role == ROLE_SINK;
 	const int node[2] = {is_sink ? config->peer_node : config->numa_node,
 			     is_sink ? config->numa_node : config->peer_node};
-	int wanted = verbs_number(s->gid_index, 0, 255);
+	int wanted = verbs_number(verbs_gid_index_of(s, config->role), 0, 255);
 	const struct verbs_port *p;
 	struct ports all;
 	int rc;

@@ -194,6 +194,12 @@ const struct opt verbs_options[] = {
      .type = OPT_STR,
      .deflt = "auto",
      .help = "entry of the port's GID table; auto prefers RoCE v2 and IPv4, and addresses by LID on InfiniBand"},
+    {.name = "source_gid_index",
+     FIELD(source_gid_index),
+     .type = OPT_STR,
+     .deflt = "",
+     .help = "entry of the source's table, if different from `gid_index`: tables differ between hosts"},
+    {.name = "sink_gid_index", FIELD(sink_gid_index), .type = OPT_STR, .deflt = "", .help = "the same for the sink"},
     {.name = "mtu",
      FIELD(mtu),
      .type = OPT_ENUM,
@@ -249,6 +255,13 @@ const char *verbs_device_of(const struct verbs_settings *s, enum role role)
 	const char *own = role == ROLE_SINK ? s->sink_device : s->source_device;
 
 	return *own ? own : s->device;
+}
+
+const char *verbs_gid_index_of(const struct verbs_settings *s, enum role role)
+{
+	const char *own = role == ROLE_SINK ? s->sink_gid_index : s->source_gid_index;
+
+	return *own ? own : s->gid_index;
 }
 
 enum verbs_carrier verbs_carrier_of(const struct verbs_operation *op, const struct transport_config *config)

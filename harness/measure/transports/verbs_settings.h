@@ -47,15 +47,17 @@ struct verbs_settings {
 	int64_t rd_atomic;	 /* 0: as many as depth and the devices allow */
 	int64_t rnr_retry, rnr_timer, retry_cnt, ack_timeout, sl;
 	bool huge_pages;
-	char device[OPT_STR_MAX];				   /* or "auto" */
-	char source_device[OPT_STR_MAX], sink_device[OPT_STR_MAX]; /* "": as `device` */
-	char port[OPT_STR_MAX];					   /* 1..255 or "auto" */
-	char gid_index[OPT_STR_MAX];				   /* 0..255 or "auto" */
-	int mtu;						   /* 0: auto; otherwise enum ibv_mtu */
+	char device[OPT_STR_MAX];					 /* or "auto" */
+	char source_device[OPT_STR_MAX], sink_device[OPT_STR_MAX];	 /* "": as `device` */
+	char port[OPT_STR_MAX];						 /* 1..255 or "auto" */
+	char source_gid_index[OPT_STR_MAX], sink_gid_index[OPT_STR_MAX]; /* "": as `gid_index` */
+	char gid_index[OPT_STR_MAX];					 /* 0..255 or "auto" */
+	int mtu;							 /* 0: auto; otherwise enum ibv_mtu */
 };
 
 /* The name of a side's device; "auto" if none is set. */
 const char *verbs_device_of(const struct verbs_settings *s, enum role role);
+const char *verbs_gid_index_of(const struct verbs_settings *s, enum role role);
 
 /* Does each message go to several queue pairs, or to a multicast group? */
 bool verbs_has_group(const struct verbs_settings *s);
