@@ -205,6 +205,11 @@ campaign:
 	@$(MAKE) --no-print-directory -j$(CPUS) all
 	@tests/campaign/campaign --build $(BUILD) --hours '$(HOURS)' --only '$(ONLY)'
 
+# Do the claims of the thesis hold over two adapters that are as its text says, and each not without its effect? About 20 minutes,
+# over a model (tests/model/README.md).
+rehearsal: tests
+	@tests/model/rehearse $(if $(filter 0,$(shell id -u)),--priority 1) $(BUILD) thesis
+
 # Looks for inputs that break something. They are kept in tests/fuzz, and `make test` repeats them.
 SECONDS := 60
 TARGETS :=
@@ -469,5 +474,5 @@ $(BUILD)/adapter.so: $(wildcard tests/model/*.c) tests/model/adapter.h
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: docs-test elsewhere fresh all deps run check test coverage studies $(foreach s,$(STUDIES),reference-$s reproduce-$s) units tests sanitized lint fuzz fuzzers bench benches kernel-ab two-kernels campaign arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
+.PHONY: docs-test elsewhere fresh all deps run check test coverage studies $(foreach s,$(STUDIES),reference-$s reproduce-$s) units tests sanitized lint fuzz fuzzers bench benches kernel-ab two-kernels campaign rehearsal arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
 -include $(shell find $(BUILD) \( -path $(BUILD)/vm -o -path $(BUILD)/elsewhere \) -prune -o -name '*.d' -type f -print 2>/dev/null)

@@ -280,6 +280,8 @@ static void start_once(void)
 	model_me = getpid();
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* others write into this process' memory */
 	pthread_atfork(NULL, NULL, after_fork);
+	model_touch_memory();
+	model_touch_queues();
 	read_script();
 	map_segment();
 }

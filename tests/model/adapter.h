@@ -251,6 +251,8 @@ bool model_is_open_to(pid_t owner, uint32_t key, uint64_t addr, uint64_t length,
 bool model_copy(struct model_place to, struct model_place from, size_t length);
 void model_reach(pid_t owner);
 void model_forget_window(void);
+void model_touch_memory(void);
+void model_touch_queues(void);
 
 /* The first entry of a table that nobody alive holds; each begins with its owner. -1: there is none. */
 int model_find_vacant(const void *table, size_t stride, int count);

@@ -713,6 +713,14 @@ static struct {
 	uint32_t length;
 } late[LATE_MOST];
 static uint32_t late_done;
+
+void model_touch_queues(void)
+{
+	memset(late, 0, sizeof(late));
+	memset(held_cqs, 0, sizeof(held_cqs));
+	memset(held_qps, 0, sizeof(held_qps));
+}
+
 static atomic_flag late_lock = ATOMIC_FLAG_INIT;
 
 /* In order, those that have arrived by `until`. */
