@@ -525,3 +525,32 @@ daemons_profile() {
 	as_before
 	rmdir $base/batch
 }
+
+@test "pins of programs stay through a shield that leaves them alone, are verified, and put back" {
+	local -a pids=()
+	local last=$(($(nproc) - 1)) cpus
+	mkdir -p pins
+	printf 'kbtune: 1\nshields: [{name: rt, place: %s}]\n' "$last" >pins/profile.yaml
+	for cpus in 0 "0-$last" 1; do
+		taskset -c "$cpus" sleep 300 3>&- &
+		pids+=($!)
+	done
+	pinned() {
+		local pid
+		for pid in "${pids[@]}"; do sed -n 's/Cpus_allowed_list:\t//p' "/proc/$pid/status"; done | paste -sd' '
+	}
+	until [ "$(pinned)" = "0 0-$last 1" ]; do sleep 0.1; done
+	run "$KBTUNE" apply ./pins
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(pinned)" = "0 0-$((last - 1)) 1" ]
+	"$KBTUNE" verify
+	taskset -pc 0 "${pids[2]}"
+	run "$KBTUNE" verify
+	echo "$output"
+	[ "$status" -eq 3 ]
+	[[ $output == *"1 threads are pinned to other CPUs: sleep (${pids[2]}) on 0"* ]]
+	"$KBTUNE" restore
+	[ "$(pinned)" = "0 0-$last 1" ]
+	kill "${pids[@]}"
+}

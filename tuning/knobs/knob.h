@@ -63,6 +63,7 @@ knob_plan knob_shields_plan;
  */
 knob_plan knob_tasks_plan, knob_tasks_plan_again;
 void knob_tasks_plan_to_keep(struct planner *p, const char *knob);
+void knob_tasks_plan_pins(struct planner *p, const char *knob);
 
 /* Before SMT is switched off: the threads of its CPUs, which the kernel then lets run anywhere. */
 knob_plan knob_tasks_plan_smt;

@@ -180,4 +180,5 @@ void knob_shields_plan(struct planner *p, const struct setting *s, const struct 
 		state_bound_threads(p, &p->plan->steps[p->plan->step_count - 1]);
 	if (p->cg.version == 1)
 		plan_rest_v1(p, k->key);
+	knob_tasks_plan_pins(p, k->key);
 }

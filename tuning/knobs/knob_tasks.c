@@ -97,6 +97,26 @@ static json_t *make_data(struct planner *p, const struct cpulist *off, json_t *t
 			 "shields", shield_names(p->plan));
 }
 
+/* After the cpusets, which have wiped the pins of threads: these once more, as far as the shields leave CPUs of them. */
+void knob_tasks_plan_pins(struct planner *p, const char *knob)
+{
+	for (size_t i = 0; i < p->plan->step_count; i++) {
+		const struct step *first = &p->plan->steps[i];
+		char off[CPULIST_TEXT_MAX], after[CPULIST_TEXT_MAX + 64];
+		json_t *data;
+
+		if (first->op != &op_affinity || strcmp(first->knob, knob) != 0)
+			continue;
+		data = make_data(p, &p->shielded, json_object_get(first->data, "threads"), false, true);
+		json_object_set_new(data, "last", json_false());
+		json_object_set_new(data, "pins", json_true());
+		snprintf(after, sizeof(after), "as before, off CPUs %s",
+			 cpulist_format(&p->shielded, off, sizeof(off)));
+		plan_step(p->plan, knob, &op_affinity, "pinned threads", "as the cpusets make them", after, data);
+		return;
+	}
+}
+
 static bool is_away(const struct setting *s)
 {
 	if (setting_is_word(s->value, "away"))

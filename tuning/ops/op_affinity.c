@@ -5,6 +5,7 @@
  * written down once more, after cpusets have widened it. With "policy" and "priority", the scheduling
  * of a thread is restored, too. Threads that have been started since inherit from one of these where
  * they may run, and get back what that one gets back, and are then recorded like it.
+ * "pins": also that, of threads that stay; `verify` compares their masks.
  * Of threads, "wide": its cpuset makes its mask, and gives it also
  * CPUs that come online; "as_left": its mask when a CPU that was offline could not be given back to it. "left": only such
  * threads are restored, and only those that nobody has placed since.
@@ -134,11 +135,45 @@ static int visit_thread(const struct thread *t, void *context)
 	return 0;
 }
 
+/* Are programs still pinned as they were, off the shields? Those that were pinned to nothing else are not. */
+static enum check check_pins(struct machine *m, const struct step *s, char *now, size_t size)
+{
+	const json_t *threads = json_object_get(s->data, "threads"), *one;
+	struct look l = {.m = m, .s = s};
+	char cpus[CPULIST_TEXT_MAX];
+	struct cpulist want;
+	struct thread t;
+	size_t i;
+
+	if (!m->root.live || read_cpus(s, "off", &l.off))
+		return CHECK_SAME;
+	json_array_foreach (threads, i, one) {
+		int tid = (int)json_integer_value(json_object_get(one, "tid"));
+		const char *text = json_string_value(json_object_get(one, "cpus"));
+
+		if (!text || cpulist_parse(text, &want, NULL, 0) || tasks_read(m, tid, tid, &t) || t.is_kernel ||
+		    t.start != (unsigned long long)json_integer_value(json_object_get(one, "start")) ||
+		    json_is_true(json_object_get(one, "wide")))
+			continue;
+		cpulist_subtract(&want, &l.off);
+		if (cpulist_first(&want) >= 0 && memcmp(&want, &t.cpus, sizeof(want)) && !is_in_shield(&l, &t) &&
+		    l.count++ < 5)
+			snprintf(l.names + strlen(l.names), sizeof(l.names) - strlen(l.names), "%s%s (%d) on %.40s",
+				 l.count > 1 ? ", " : "", t.name, tid, cpulist_format(&t.cpus, cpus, sizeof(cpus)));
+	}
+	if (!l.count)
+		return CHECK_SAME;
+	snprintf(now, size, "%zu threads are pinned to other CPUs: %s", l.count, l.names);
+	return CHECK_DRIFT;
+}
+
 /* Finds all threads that may run on the shield, including new ones and those moved by others. */
 static enum check affinity_check(struct machine *m, const struct step *s, char *now, size_t size)
 {
 	struct look l = {.m = m, .s = s};
 
+	if (json_is_true(json_object_get(s->data, "pins")))
+		return check_pins(m, s, now, size);
 	/* The second one of the two steps sees what cpusets have done. */
 	if (!m->root.live || !json_is_true(json_object_get(s->data, "last")) || read_cpus(s, "off", &l.off))
 		return CHECK_SAME;
