@@ -422,7 +422,7 @@ capture() {
 	done
 	kb apply isolated --without irq
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "--without: profile isolated has no setting 'irq', did you mean 'irqs'?"
+	assert_contains "$output" "--without: profile isolated has no setting 'irq'; did you mean 'irqs'"
 	as_before
 }
 
