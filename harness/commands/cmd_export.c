@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "commands/commands.h"
+#include "common/clean_stream.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
@@ -446,20 +447,29 @@ static int check_options(const struct export_options *o, struct err *e)
 	return 0;
 }
 
+static enum status export_document(const struct export_options *o, struct err *e)
+{
+	if (o->samples)
+		return export_samples(o, e);
+	if (o->perfetto)
+		return export_perfetto(o, e);
+	return o->spec ? export_spec(o, e) : export_csv(o->args->items[0], e);
+}
+
 static enum status export_it(const struct cli_list *args, void *options, struct err *e)
 {
 	struct export_options *o = options;
+	enum status status;
 
 	o->args = args;
 	if (check_options(o, e))
 		return e->status;
 	if (o->observatory)
 		return export_observatory(o, e);
-	if (o->samples)
-		return export_samples(o, e);
-	if (o->perfetto)
-		return export_perfetto(o, e);
-	return o->spec ? export_spec(o, e) : export_csv(o->args->items[0], e);
+	clean_stream_document(stdout, true);
+	status = export_document(o, e);
+	clean_stream_document(stdout, false);
+	return status;
 }
 
 enum status cmd_export(int argc, char **argv, struct err *e)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "common/clean_stream.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
@@ -727,7 +728,9 @@ int verdict_format_find(const char *name, const struct verdict_format **format, 
 
 void verdict_format_print(const struct verdict_format *f, struct verdict_list list)
 {
+	clean_stream_document(stdout, true);
 	f->print(&list, stdout);
+	clean_stream_document(stdout, false);
 	verdict_list_free(&list);
 }
 

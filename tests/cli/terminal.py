@@ -63,7 +63,7 @@ TABLE = {
         "index": ["index A"],
         "knobs": ["knobs SPEC --profile isolated --dry-run"],
         "boots": ["boots start SPEC --old 6.1.0-40-amd64 --new 6.12.0-1-amd64 --loader guest --dry-run", "boots status nosuchdirectory"],
-        "export": ["export A1 --csv", "export nosuchdirectory --csv"],
+        "export": ["export nosuchdirectory --csv"],
         "import": ["import --list", "import cyclictest --out imported CYCLICTEST"],
         "bundle": ["bundle A1 A2 --out bundle.tar.gz"],
         "reproduce": ["reproduce bundle.tar.gz", "reproduce REFERENCE"],
@@ -191,8 +191,12 @@ def main():
     plain = subprocess.run([KBLAT, "list", "experiments"], capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "60"})
     failed += not too_wide(plain.stdout, 80)
     # documents stay as they are, too
-    _, text = on_terminal(80, [KBLAT, "list", "--json"])
-    failed += text != subprocess.run([KBLAT, "list", "--json"], capture_output=True, text=True, check=True).stdout
+    for line in ["list --json", "export A1 --csv", "export A1 --samples", *(f"claims A1 --format {f}" for f in ("tmt", "ktap", "junit", "kcidb"))]:
+        argv = [KBLAT] + [names.get(word, word) for word in line.split()]
+        _, text = on_terminal(80, argv)
+        if text != subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout:
+            failed += 1
+            print(f"kblat {line}: not the same on a terminal as in a pipe")
     print(f"{count} outputs, {failed} failures")
     return 1 if failed or count < 200 else 0
 
