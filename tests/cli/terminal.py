@@ -194,7 +194,7 @@ def main():
     for line in ["list --json", "export A1 --csv", "export A1 --samples", *(f"claims A1 --format {f}" for f in ("tmt", "ktap", "junit", "kcidb"))]:
         argv = [KBLAT] + [names.get(word, word) for word in line.split()]
         _, text = on_terminal(80, argv)
-        if text != subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout:
+        if text.replace("\r", "") != subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout:
             failed += 1
             print(f"kblat {line}: not the same on a terminal as in a pipe")
     print(f"{count} outputs, {failed} failures")
