@@ -191,7 +191,7 @@ def main():
     plain = subprocess.run([KBLAT, "list", "experiments"], capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "60"})
     failed += not too_wide(plain.stdout, 80)
     # documents stay as they are, too
-    for line in ["list --json", "export A1 --csv", "export A1 --samples", *(f"claims A1 --format {f}" for f in ("tmt", "ktap", "junit", "kcidb"))]:
+    for line in ["list --json", "export A1 --csv", "export A1 --samples --point 0", *(f"claims A1 --format {f}" for f in ("tmt", "ktap", "junit", "kcidb"))]:
         argv = [KBLAT] + [names.get(word, word) for word in line.split()]
         _, text = on_terminal(80, argv)
         if text.replace("\r", "") != subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout:
