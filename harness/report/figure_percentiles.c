@@ -135,7 +135,7 @@ static int add_flow(struct figures *f, const struct report *r, const struct repo
 	    .height = HEIGHT,
 	    .key_row = FIGURE_KEY_ROW,
 	};
-	int rc = 0;
+	int rc = 0, added;
 
 	for (size_t i = 0; !rc && i < p->series_count; i++) {
 		const struct report_series *s = &p->series[i];
@@ -152,9 +152,9 @@ static int add_flow(struct figures *f, const struct report *r, const struct repo
 	chart.entries = chart.series_count;
 	chart.text = fs_path("Percentiles of %s%s%s up to the slowest of %.0f messages", flow->name, of, p->label,
 			     most_samples(&drawn));
-	rc = chart_add(f, r, &chart, set_percentiles, &drawn, e) ?: rc;
+	added = chart_add(f, r, &chart, set_percentiles, &drawn, e);
 	f->items[f->count - 1].flow = flow->name;
-	return rc;
+	return added ?: rc;
 }
 
 static bool is_measured(const struct report_point *p, const struct layout_flow *flow)
