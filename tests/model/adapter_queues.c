@@ -692,7 +692,7 @@ static enum outcome deliver(struct model_qp *qp, const struct model_request *r, 
 
 static enum outcome change_word(const struct model_qp *qp, const struct model_request *r, struct model_place there)
 {
-	uint64_t word, next;
+	uint64_t word = 0, next;
 
 	if (!model_copy(in_me(&word), there, sizeof(word)))
 		return NO_ANSWER;
