@@ -81,6 +81,22 @@ static void test_counts(void)
 	bins_free(&b);
 }
 
+/* A bulk at 98 ns whose tail reaches milliseconds. */
+static void test_logarithmic(void)
+{
+	struct made made;
+	const struct report_series *of[] = {&made.series};
+	struct bins b;
+
+	make_series(&made, 98, 600, 5000 * US, 400);
+	bins_make(&b, of, 1, 10 * US);
+	ok(!b.width && b.low == 98 && b.high > 5000 * US, "bins grow by a factor, from %lld ns to %lld ns",
+	   (long long)b.low, (long long)b.high);
+	is_int((long long)b.of[0].count[BINS_BELOW + 1], 600, "the bulk is in the first of them");
+	is_int((long long)bins_peak(&b, 50), 400, "and the tail is seen, too");
+	bins_free(&b);
+}
+
 /* Files may say anything. */
 static void test_extremes(void)
 {
@@ -96,8 +112,8 @@ static void test_extremes(void)
 		make_series(&made, cases[i].median, 900, cases[i].tail, 100);
 		made.series.histogram.width = (int64_t)1 << 62;
 		bins_make(&b, of, 1, cases[i].limit);
-		ok(b.width > 0 && b.low < b.high, "extremes %zu: from %lld to %lld ns", i + 1, (long long)b.low,
-		   (long long)b.high);
+		ok((b.width > 0 || b.low > 0) && b.low < b.high, "extremes %zu: from %lld to %lld ns", i + 1,
+		   (long long)b.low, (long long)b.high);
 		bins_free(&b);
 	}
 	make_series(&made, 1250, 990, INT64_MAX, 10);
@@ -111,6 +127,7 @@ int main(void)
 {
 	test_width();
 	test_counts();
+	test_logarithmic();
 	test_extremes();
 	return done_testing();
 }
