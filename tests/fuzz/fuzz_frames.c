@@ -141,7 +141,7 @@ static void try_xdp_meet(struct input *in)
 
 	fuzz_require(!socketpair(AF_UNIX, SOCK_DGRAM, 0, fd));
 	c->x.fd = fd[0];
-	c->x.own.addr.ss_family = AF_INET;
+	c->x.own.at.addr.ss_family = AF_INET;
 	add_frames(c, in, RING - 1);
 	char *greeting = add_frame(c, UDP_FRAME_NUMBER + 1);
 
