@@ -1,9 +1,9 @@
 # Shared by the tests of transports that work on any machine; to be loaded after helper.bash.
 
-# All transports of this build, according to the program; verbs needs a device (tests/vm).
+# All transports of this build that sleep, too, according to the program; verbs needs a device (tests/vm), xdp and dpdk have suites of their own.
 native_transports() {
 	"$KBLAT" list transports --json >transports.json
-	json transports.json '" ".join(t["name"] for t in d["transports"] if t["name"] not in ("verbs", "scripted", "xdp", "none") and not t["summary"].startswith("not in this build"))'
+	json transports.json '" ".join(t["name"] for t in d["transports"] if t["name"] not in ("verbs", "scripted", "xdp", "dpdk", "none") and not t["summary"].startswith("not in this build"))'
 }
 
 # run_over TRANSPORT NAME: runs NAME.yaml over it, valid or not; sets $run_dir.

@@ -482,7 +482,7 @@ static bool hear(void *transport, bool *is_heard)
  * also where this user may not lock memory. */
 static void go_round(struct dpdk *t)
 {
-	bool is_heard;
+	bool is_heard = false;
 
 	for (uint32_t i = 0; i <= t->port.tx_descriptors; i++) {
 		if (greet(t, true))
