@@ -233,6 +233,8 @@ impossible() {
 	echo "$output"
 	[ "$status" -eq 1 ]
 	assert_contains "$output" "none of its frames has arrived at queue 0; both ports must be on one Ethernet segment"
+	# AddressSanitizer takes more addresses than that.
+	! ldd "$KBLAT" | grep -q libasan || return 0
 	run "$KBLAT" run x.yaml --no-state --out runs --source "prlimit --as=1500000000" --set mempool=1000000
 	output=$(tr -s ' \n' ' ' <<<"$output")
 	echo "$output"
