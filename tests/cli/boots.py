@@ -18,6 +18,7 @@ import math
 import pathlib
 import random
 import sys
+import time
 
 QUANTILES = {'p50': 1.0, 'p90': 1.1, 'p99': 1.6, 'p99_9': 4.0, 'p99_99': 9.0, 'min': 0.8, 'max': 20.0, 'mean': 1.05}
 WIDTH = {'p50': 0.2, 'p90': 0.4, 'p99': 1.5, 'p99_9': 4.0}  # sampling noise, in per cent
@@ -104,6 +105,7 @@ def main():
             state['keys']['identity.kernel'] = asked['kernel']
             step = int(asked['start']) + boot * int(asked['runs']) + number
             run['t0']['realtime_ns'] = 10**18 + (2 * step + int(asked['turn'] + step) % 2) * 10**10 + len(asked['prefix'])
+            run['started_utc'] = time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(run['t0']['realtime_ns'] // 10**9))
             for point in summary['points']:
                 point['valid'], point['reasons'] = True, []
                 factor = (1 + asked['slower']) * (1 + asked['drift'] * step) * of_boot * (1 + rng.gauss(0, asked['within'])) * busy

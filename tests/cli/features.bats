@@ -70,8 +70,10 @@ symbols() {
 	mapfile -t objects <objects
 	symbols "${objects[@]}" >symbols
 	while IFS='|' read -r name _ _ _ _ _ out; do
-		left=() replaced=()
+		left=() replaced=() absent=(-e '^$')
 		for module in $out; do
+			# A transport without its library is compiled without what it calls.
+			[[ $module != transport:* ]] || absent+=(-e "/transports/${module#*:}\.o .* U")
 			[[ $module == *:* ]] && continue
 			left+=("$build/$module.o")
 			[ -e "$ROOT/${module}_without.c" ] || continue
@@ -80,7 +82,7 @@ symbols() {
 		done
 		[ ${#left[@]} -gt 0 ] || continue
 		echo "without $name:"
-		{ printf '%s\n' "${left[@]}" && echo && symbols "${replaced[@]}" && echo && cat symbols; } | awk '
+		{ printf '%s\n' "${left[@]}" && echo && symbols "${replaced[@]}" && echo && grep -v "${absent[@]}" symbols; } | awk '
 			!NF {part++; next}
 			!part {left[$1] = 1; next}
 			part == 1 {if ($3 != "U") replaced[$2] = 1; next}
