@@ -136,7 +136,7 @@ NEEDS = {
         "tests/bench/peers-libraries --rounds 25", "build/bench/bench_ucx -r 4 api=am tls=posix size=32 depth=1",
         "make", "make run", "make test", "make elsewhere", "make fresh", "make bench", "make fuzz", 'make fuzz SECONDS=1800 TARGETS="spec run"', "make deps",
         "make coverage", "make coverage SUITES='unit cli:kbtune-restore'", "tests/coverage/table build/cov",
-        "tests/bench/import-alarms", "tests/bench/claim-flips --judged ramcloud", "sudo tests/bench/peers-cards", "sudo tests/bench/frames-counted", "tests/vm/guest --no-rdma --timeout 5400 -- tests/bench/frames-counted --only netem", "tests/bench/peers-wakeup", "tests/bench/peers-wakeup --priority 80", "tests/bench/peers-wakeup --guest",
+        "tests/bench/import-alarms", "tests/bench/claim-flips --judged ramcloud", "sudo tests/bench/peers-cards", "sudo tests/bench/frames-counted", "tests/vm/guest --no-rdma --timeout 5400 -- tests/bench/frames-counted --only netem", "tests/bench/peers-wakeup", "tests/bench/peers-dpdk", "tests/bench/peers-wakeup --priority 80", "tests/bench/peers-wakeup --guest",
         "tests/bench/peers-wakeup --rounds 11 --messages 2000 --only \"every 1000\"", "build/bench/bench_request_stamps",
         "tests/bench/peers-sockets --only \"tcp, busy\" --only \"udp, busy\" --only zeromq --only nanomsg --rounds 9",
         "tests/bench/peers-sockets --only \"tcp, event\" --only \"udp, event\" --rounds 35 --messages 15000",
