@@ -72,7 +72,7 @@ measure_ways() {
 	[ -s "$run_dir/state/$other/changes.json" ]
 	"$KBLAT" verify "$run_dir"
 	measure_ways 1 --no-state --only transport=tcp --set rounds=2 --sink "ssh $other"
-	assert_eq "$(of 0 'len(d["clock"]["comparisons"])')" 4
+	assert_eq "$(json "$run_dir/points/0000/point.json" 'len(d["clock"]["comparisons"])')" 4
 	measure_ways 1 --no-state --source "ssh $other" --only transport=tcp --set source_address=192.0.2.2 --set sink_address=192.0.2.1
 	assert_eq "$(of 0 'd["clock"]["hosts"]')" "['$other', 'kblat-guest']"
 }
