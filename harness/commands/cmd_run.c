@@ -107,18 +107,6 @@ static void print_json(const struct spec *spec, const struct forecast *each)
 	json_decref(points);
 }
 
-/* Profiles that a run would refuse. */
-static int dry_run_check(const struct spec *spec, struct err *e)
-{
-	json_t *names = json_object();
-	int rc;
-
-	environment_names(spec->point, spec->point_count, names);
-	rc = environment_foresee(names, stderr, e);
-	json_decref(names);
-	return rc;
-}
-
 /* `out`: as for --out; former runs are searched for there. */
 static void dry_run_show(const struct spec *spec, const char *out, bool json)
 {
@@ -669,7 +657,7 @@ static enum status run_one(const struct run_options *o, struct err *e)
 		diag_print(&diag, stderr);
 		status = STATUS_USAGE;
 	} else if (o->dry_run) {
-		status = dry_run_check(&spec, e) ? e->status : STATUS_OK;
+		status = environment_foresee_points(spec.point, spec.point_count, stderr, e) ? e->status : STATUS_OK;
 		if (!o->json && !o->shared.source && !o->shared.sink)
 			say_missing(&spec);
 		if (!status)

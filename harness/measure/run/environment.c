@@ -202,6 +202,17 @@ int environment_foresee(json_t *names, FILE *out, struct err *e)
 	return rc;
 }
 
+int environment_foresee_points(const struct point *points, size_t count, FILE *out, struct err *e)
+{
+	json_t *names = json_object();
+	int rc;
+
+	environment_names(points, count, names);
+	rc = environment_foresee(names, out, e);
+	json_decref(names);
+	return rc;
+}
+
 bool environment_is_applied(const struct environment *env)
 {
 	return env->name != NULL;

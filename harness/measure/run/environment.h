@@ -39,6 +39,7 @@ int environment_check(struct environment *env, const struct point *points, size_
  * else would end it is printed to `out`. */
 void environment_names(const struct point *points, size_t count, json_t *names);
 int environment_foresee(json_t *names, FILE *out, struct err *e);
+int environment_foresee_points(const struct point *points, size_t count, FILE *out, struct err *e);
 
 /* What a profile would change here: into `plans`, under its name (or path). Fails as environment_check() does. */
 int environment_plan(struct environment *env, const char *profile, struct err *e);

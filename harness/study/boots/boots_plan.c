@@ -251,17 +251,6 @@ static int check_outlives(const char *parent, struct err *e)
 	return 0;
 }
 
-static int foresee_environments(const struct spec *spec, struct err *e)
-{
-	json_t *names = json_object();
-	int rc;
-
-	environment_names(spec->point, spec->point_count, names);
-	rc = environment_foresee(names, stderr, e);
-	json_decref(names);
-	return rc;
-}
-
 static int take_boots_spec(struct study *s, const struct study_request *r, struct err *e)
 {
 	struct boots_plan *p = boots_plan_of(s);
@@ -277,13 +266,16 @@ static int take_boots_spec(struct study *s, const struct study_request *r, struc
 		s->name = fs_path("%s", spec.name);
 		s->parent = run_parent(&spec, r->out);
 		s->spec = realpath(spec.path, NULL);
+		const int missing = errno;
 		const struct forecast sum = forecast_run(&spec, s->parent, NULL);
 
 		p->expected_s = forecast_seconds(&sum);
-		rc = r->dry_run && !p->in_guest ? foresee_environments(&spec, e) : 0;
-		rc = rc
-			 ?: s->spec ? (p->in_guest ? 0 : check_outlives(s->parent, e))
-				    : err_sys(e, -errno, r->path, "find");
+		if (r->dry_run && !p->in_guest)
+			rc = environment_foresee_points(spec.point, spec.point_count, stderr, e);
+		if (!rc && !s->spec)
+			rc = err_sys(e, -missing, r->path, "find");
+		if (!rc && !p->in_guest)
+			rc = check_outlives(s->parent, e);
 	}
 	diag_free(&diag);
 	spec_free(&spec);
