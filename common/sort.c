@@ -1,5 +1,6 @@
 #include "common/sort.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static int by_double(const void *a, const void *b)
@@ -24,4 +25,10 @@ static int by_integer(const void *a, const void *b)
 void sort_integers(int64_t *values, size_t count)
 {
 	qsort(values, count, sizeof(*values), by_integer);
+}
+
+double sort_median(double *values, size_t count)
+{
+	sort_doubles(values, count);
+	return count ? (values[(count - 1) / 2] + values[count / 2]) / 2 : NAN;
 }

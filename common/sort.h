@@ -9,4 +9,7 @@
 void sort_doubles(double *values, size_t count);
 void sort_integers(int64_t *values, size_t count);
 
+/* The median, the mean of the two in the middle of an even number; NaN if there are none. Sorts the values. */
+double sort_median(double *values, size_t count);
+
 #endif

@@ -380,13 +380,12 @@ static struct number whole_of(const struct summary_results *r, const struct clai
 	return (struct number){.kind = NUMBER_ABSENT};
 }
 
-static double median_of(const double *values, size_t count)
+static double median_of_reps(const struct sample *s)
 {
-	double *copy = or_abort(malloc((count + 1) * sizeof(*copy))), median;
+	double *copy = or_abort(malloc((s->reps + 1) * sizeof(*copy))), median;
 
-	memcpy(copy, values, count * sizeof(*copy));
-	sort_doubles(copy, count);
-	median = count % 2 ? copy[count / 2] : (copy[count / 2 - 1] + copy[count / 2]) / 2;
+	memcpy(copy, s->rep, s->reps * sizeof(*copy));
+	median = sort_median(copy, s->reps);
 	free(copy);
 	return median;
 }
@@ -399,7 +398,7 @@ static void take_typical_extreme(struct sample *s)
 		return;
 	s->over_reps = OVER_REPS_SPREAD;
 	if (s->reps)
-		s->value = median_of(s->rep, s->reps);
+		s->value = median_of_reps(s);
 }
 
 static void read_reps(const struct summary_point *point, const struct claim_metric *metric, int rules, struct sample *s)

@@ -21,19 +21,13 @@
 #define ODD	   5	  /* so many are odd */
 #define EXACT	   0.01	  /* of the range: less is no change where values repeat to the last digit */
 
-static double median_of(double *value, size_t n)
-{
-	sort_doubles(value, n);
-	return n ? (value[(n - 1) / 2] + value[n / 2]) / 2 : 0;
-}
-
 static double local_median(const double *value, size_t n, size_t i)
 {
 	const size_t from = i < NEIGHBOURS ? 0 : i - NEIGHBOURS, to = i + NEIGHBOURS >= n ? n : i + NEIGHBOURS + 1;
 	double near[2 * NEIGHBOURS + 1];
 
 	memcpy(near, value + from, (to - from) * sizeof(*near));
-	return median_of(near, to - from);
+	return sort_median(near, to - from);
 }
 
 static double range_of(const double *value, size_t n)
@@ -57,7 +51,7 @@ static double clean_values(const double *value, size_t n, double *clean, bool *o
 		clean[i] = local_median(value, n, i);
 		apart[i] = fabs(value[i] - clean[i]);
 	}
-	noise = NORMAL_MAD * median_of(apart, n);
+	noise = n ? NORMAL_MAD * sort_median(apart, n) : 0;
 	floor = noise > 0 ? 0 : EXACT * range_of(value, n);
 	for (size_t i = 0; i < n; i++) {
 		const double difference = value[i] - clean[i];

@@ -36,21 +36,12 @@ void pairs_matrix_free(struct pairs_matrix *m)
 
 /* --- robust numbers --- */
 
-/* Sorts the values. NaN if there are none. */
-static double median_of(double *x, size_t count)
-{
-	if (!count)
-		return NAN;
-	sort_doubles(x, count);
-	return count % 2 ? x[count / 2] : (x[count / 2 - 1] + x[count / 2]) / 2;
-}
-
 /* Values more than this above `center` stand out. */
 static double threshold_of(double *x, size_t count, double center)
 {
 	for (size_t i = 0; i < count; i++)
 		x[i] = fabs(x[i] - center);
-	return fmax(PAIRS_DEVIATIONS * TO_DEVIATION * median_of(x, count), log(PAIRS_LEAST));
+	return fmax(PAIRS_DEVIATIONS * TO_DEVIATION * sort_median(x, count), log(PAIRS_LEAST));
 }
 
 /* The logarithms of the existing values of row `host` (or of all rows of the upper half if it is `hosts`). */
@@ -77,11 +68,11 @@ static void judge_hosts(const struct pairs_matrix *m, struct pairs_verdict *v, d
 	double center, threshold;
 
 	for (size_t i = 0; i < m->hosts; i++)
-		own[i] = median_of(work, take_logs(m, excess, i, work));
+		own[i] = sort_median(work, take_logs(m, excess, i, work));
 	for (size_t i = 0; i < m->hosts; i++)
 		if (!isnan(own[i]))
 			work[known++] = own[i];
-	center = median_of(work, known);
+	center = sort_median(work, known);
 	threshold = threshold_of(work, known, center);
 	for (size_t i = 0; known >= PAIRS_HOSTS_LEAST && i < m->hosts; i++)
 		if (own[i] - center > threshold) {
@@ -95,7 +86,7 @@ static void judge_hosts(const struct pairs_matrix *m, struct pairs_verdict *v, d
 static void judge_each_pair(const struct pairs_matrix *m, struct pairs_verdict *v, const double *excess, double *work)
 {
 	const size_t count = take_logs(m, excess, m->hosts, work);
-	const double center = median_of(work, count), threshold = threshold_of(work, count, center);
+	const double center = sort_median(work, count), threshold = threshold_of(work, count, center);
 
 	for (size_t a = 0; a < m->hosts; a++)
 		for (size_t b = a + 1; b < m->hosts; b++) {
@@ -117,7 +108,7 @@ void pairs_judge(const struct pairs_matrix *m, struct pairs_verdict *v)
 	*v = (struct pairs_verdict){.host = or_abort(calloc(m->hosts + 1, sizeof(double))),
 				    .pair = or_abort(calloc(cells + 1, sizeof(double)))};
 	v->pairs = take_logs(m, excess, m->hosts, work);
-	v->median = exp(median_of(work, v->pairs));
+	v->median = exp(sort_median(work, v->pairs));
 	judge_hosts(m, v, excess, work);
 	judge_each_pair(m, v, excess, work);
 	free(excess);
