@@ -173,3 +173,16 @@ void complain(struct complaints *c, const char *format, ...)
 	c->tell(c->arg, text_clean(raw, strlen(raw), text, sizeof(text)));
 	c->count++;
 }
+
+bool text_has_word(const char *list, size_t length, const char *word, const char *separators)
+{
+	const size_t n = strlen(word);
+
+	for (size_t at = 0, end; at < length; at = end + 1) {
+		for (end = at; end < length && !strchr(separators, list[end]); end++)
+			;
+		if (end - at == n && !memcmp(list + at, word, n))
+			return true;
+	}
+	return false;
+}

@@ -49,6 +49,9 @@ struct complaints {
 /* Tell, cleaned and cut as above. */
 void complain(struct complaints *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Does a list of `length` bytes have this word, between any of the separators? */
+bool text_has_word(const char *list, size_t length, const char *word, const char *separators);
+
 /* Is there something before this end? */
 bool text_ends_in(const char *text, const char *end);
 

@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "common/text.h"
 #include "tuning/machine/cpuset_library.h"
 #include "tuning/machine/machine.h"
 
@@ -31,12 +32,7 @@ static bool read_mount(const char *line, struct mounted *m)
 
 static bool has_option(const char *list, const char *name)
 {
-	size_t n = strlen(name);
-
-	for (; *list; list += strcspn(list, ","), list += *list == ',')
-		if (!strncmp(list, name, n) && (!list[n] || list[n] == ','))
-			return true;
-	return false;
+	return text_has_word(list, strlen(list), name, ",");
 }
 
 static bool offers_cpuset(const struct machine *m, const char *where)

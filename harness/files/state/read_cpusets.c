@@ -9,6 +9,7 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/sysroot.h"
+#include "common/text.h"
 #include "files/state/capture.h"
 
 enum {
@@ -38,27 +39,13 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-static bool lists_word(const char *list, const char *word, const char *separators)
-{
-	size_t n = strlen(word);
-
-	for (const char *p = list; *p;) {
-		size_t length = strcspn(p, separators);
-
-		if (length == n && !memcmp(p, word, n))
-			return true;
-		p += length + !!p[length];
-	}
-	return false;
-}
-
 /* A unified hierarchy may be mounted in addition to one of version 1 that has the controller. */
 static bool v2_has_cpuset(struct capture *c, const char *mount)
 {
 	char *path = fs_path("%s/cgroup.controllers", mount);
 	const char *text;
 	size_t length;
-	bool found = !capture_file(c, path, &text, &length) && lists_word(text, "cpuset", " \n");
+	bool found = !capture_file(c, path, &text, &length) && text_has_word(text, length, "cpuset", " \n");
 
 	free(path);
 	return found;
@@ -75,7 +62,8 @@ static void consider_mount(struct capture *c, const char *line, struct hierarchy
 	    sscanf(rest, " - %63s %*s %1023s", type, options) != 2)
 		return;
 	unescape(mount);
-	if (!strcmp(type, "cpuset") || (!strcmp(type, "cgroup") && lists_word(options, "cpuset", ",")))
+	if (!strcmp(type, "cpuset") ||
+	    (!strcmp(type, "cgroup") && text_has_word(options, strlen(options), "cpuset", ",")))
 		version = 1;
 	else if (!strcmp(type, "cgroup2") && v2_has_cpuset(c, mount))
 		version = 2;
@@ -118,7 +106,8 @@ static void each_membership(void *arg, char *line)
 
 	strsep(&rest, ":");
 	controllers = strsep(&rest, ":");
-	if (rest && (f->h->version == 1 ? lists_word(controllers, "cpuset", ",") : !*controllers))
+	if (rest &&
+	    (f->h->version == 1 ? text_has_word(controllers, strlen(controllers), "cpuset", ",") : !*controllers))
 		snprintf(f->own, sizeof(f->own), "%s", rest);
 }
 

@@ -7,6 +7,7 @@
 
 #include "common/fs.h"
 #include "common/sysroot.h"
+#include "common/text.h"
 
 #define FILE_MAX ((size_t)8 << 20)
 
@@ -70,16 +71,6 @@ static bool read_group_mount(const char *line, struct group_mount *m)
 	       sscanf(dash + 3, "%31s %*s %255s", m->kind, m->super) == 2;
 }
 
-static bool lists_controller(const char *list, size_t length, const char *name)
-{
-	const size_t n = strlen(name);
-
-	for (const char *at = list; at < list + length; at += strcspn(at, ",") + 1)
-		if (!strncmp(at, name, n) && (at + n == list + length || at[n] == ',' || !at[n]))
-			return true;
-	return false;
-}
-
 /* The group of this process in a hierarchy: that of version 2 (`controller` ""), or of a controller of version 1. False: there
  * is none. "N:LIST:PATH". */
 static bool find_own_group(const char *groups, const char *controller, char *path, size_t size)
@@ -87,8 +78,8 @@ static bool find_own_group(const char *groups, const char *controller, char *pat
 	for (const char *line = groups; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
 		const char *list = strchr(line, ':'), *end = list ? strchr(list + 1, ':') : NULL;
 
-		if (!end ||
-		    (*controller ? !lists_controller(list + 1, (size_t)(end - list - 1), controller) : end != list + 1))
+		if (!end || (*controller ? !text_has_word(list + 1, (size_t)(end - list - 1), controller, ",")
+					 : end != list + 1))
 			continue;
 		snprintf(path, size, "%.*s", (int)strcspn(end + 1, "\n"), end + 1);
 		return true;
@@ -124,8 +115,8 @@ static void add_hierarchy(const struct sysroot *root, const struct group_mount *
 			  struct control_group_limits *l)
 {
 	const bool is_new = !strcmp(m->kind, "cgroup2"), is_old = !strcmp(m->kind, "cgroup");
-	const bool cpu = is_new || lists_controller(m->super, strlen(m->super), "cpu");
-	const bool memory = is_new || lists_controller(m->super, strlen(m->super), "memory");
+	const bool cpu = is_new || text_has_word(m->super, strlen(m->super), "cpu", ",");
+	const bool memory = is_new || text_has_word(m->super, strlen(m->super), "memory", ",");
 	char own[4096];
 
 	if ((is_new || (is_old && (cpu || memory))) && find_own_group(groups,
