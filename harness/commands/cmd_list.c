@@ -119,21 +119,6 @@ static void list_settings_show(const json_t *list)
 }
 
 /* Prints it, or adds it to `out`. */
-static void take_setting_of(const struct opt *table, const char *setting, const char *what, const char *owner,
-			    json_t *out)
-{
-	const struct opt *o = table ? opt_find(table, setting) : NULL;
-
-	if (!o)
-		return;
-	if (out) {
-		json_array_append_new(out, json_pack("{s:s, s:[o]}", "of", owner, "options", option_json(o)));
-		return;
-	}
-	printf("\n%s%s:\n", what, owner);
-	opt_help((const struct opt[]){*o, {.name = NULL}}, stdout);
-}
-
 static void take_table(const struct opt *table, const char *what, const char *owner, json_t *out)
 {
 	if (out) {
@@ -142,6 +127,15 @@ static void take_table(const struct opt *table, const char *what, const char *ow
 	}
 	printf("\n%s%s:\n", what, owner);
 	opt_help(table, stdout);
+}
+
+static void take_setting_of(const struct opt *table, const char *setting, const char *what, const char *owner,
+			    json_t *out)
+{
+	const struct opt *o = table ? opt_find(table, setting) : NULL;
+
+	if (o)
+		take_table((const struct opt[]){*o, {.name = NULL}}, what, owner, out);
 }
 
 static bool has_part(const struct spec *spec, const struct kernel_ops *k, const struct transport_ops *t)
@@ -558,31 +552,24 @@ static bool is_named(const json_t *j, const char *name)
 	return is;
 }
 
-/* 0, or an error that has the nearest name. */
-static int check_name(const struct topic *t, const json_t *list, const char *name, struct err *e)
+/* The error has the nearest name. */
+static int refuse_name(const struct topic *t, const json_t *list, const char *name, struct err *e)
 {
 	char hint[SUGGESTION_MAX], quoted[TEXT_QUOTE_MAX];
 	json_t *names = json_array(), *j;
 	const char **plain;
-	bool is_known = false;
 	size_t i;
 
 	t->add_names(list, false, names);
 	plain = or_abort(calloc(json_array_size(names) + 1, sizeof(*plain)));
 	json_array_foreach (names, i, j)
 		plain[i] = json_string_value(j);
-	for (i = 0; plain[i]; i++)
-		is_known |= !strcmp(plain[i], name);
-	is_known |= t->take_one && take_experiment(name, names);
-	json_array_foreach (list, i, j)
-		is_known |= !t->take_one && is_named(j, name);
-	if (!is_known)
-		err_set(e, -EINVAL, STATUS_USAGE, "list", NULL, "there is no %s among the %s%s",
-			text_quote(name, quoted, sizeof(quoted)), t->name,
-			suggestion(suggest(name, plain), hint, sizeof(hint)));
+	err_set(e, -EINVAL, STATUS_USAGE, "list", NULL, "there is no %s among the %s%s",
+		text_quote(name, quoted, sizeof(quoted)), t->name,
+		suggestion(suggest(name, plain), hint, sizeof(hint)));
 	free(plain);
 	json_decref(names);
-	return is_known ? 0 : -EINVAL;
+	return -EINVAL;
 }
 
 /* Only what has that name. A new reference. */
@@ -624,11 +611,11 @@ static enum status list_topic(const struct topic *t, const char *name, bool is_b
 	json_t *list = json_array();
 	int rc = t->gather(list, e);
 
-	if (!rc && name)
-		rc = check_name(t, list, name, e);
 	if (!rc && name) {
 		json_t *those = those_named(t, list, name);
 
+		if (!json_array_size(those))
+			rc = refuse_name(t, list, name, e);
 		json_decref(list);
 		list = those;
 	}
