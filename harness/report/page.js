@@ -199,6 +199,12 @@ const some = (list, f) => list.map((v, i) => [v, i]).filter(p => p[0]).map(([v, 
 const latencies = (low, high, name = 'latency') =>
 	low > 0 && high > 8 * low ? {from: low * 0.85, to: high * 1.2, log: true, text: tick, name} : {from: Math.min(0, low * 1.1), to: high * 1.08 || 1, text: tick, name};
 
+// Boots and builds, whose values are near each other as a rule. `above`: room there, in tenths of their range.
+function levels(all, unit, above = 1) {
+	const low = least(all), high = most(all), room = 0.1 * (high - low) || 0.01 * Math.abs(high) || 1, text = tickOf(unit);
+	return low > 0 && high > 8 * low ? {...latencies(low, high, ''), text} : {from: low - room, to: high + above * room, text};
+}
+
 function heat(f, columns, rows, cells, side) {
 	const all = cells.map(c => c.value).filter(known), low = least(all), high = most(all), log = low > 0 && high > 8 * low;
 	const shade = {from: low, to: high, log}, up = {from: rows.length + 0.5, to: 0.5, at: rows.map((l, i) => [i + 1, l])};
@@ -454,12 +460,11 @@ const kinds = {
 	},
 
 	boots(f) {
-		const {v, rows} = f, say = quantity(v.unit), all = rows.map(r => r[3]), room = 0.1 * (most(all) - least(all)) || 0.01 * Math.abs(most(all)) || 1;
+		const {v, rows} = f, say = quantity(v.unit);
 		const names = [v.base_name, v.with_name];
 		f.key(names.map((name, s) => [s, name, 'dot']));
-		const wide = least(all) > 0 && most(all) > 8 * least(all);
 		const p = f.panel({tall: 15, x: {from: 0.4, to: v.points + 0.6, text: plain, name: `${v.what}s in order of time`},
-			y: wide ? {...latencies(least(all), most(all), ''), text: tickOf(v.unit)} : {from: least(all) - room, to: most(all) + room, text: tickOf(v.unit)}});
+			y: levels(rows.map(r => r[3]), v.unit)});
 		p.across(v.base_level, 'line i1 dashes');
 		p.across(v.with_level, 'line i2 dashes');
 		for (const s of [0, 1]) {
@@ -485,11 +490,10 @@ const kinds = {
 	},
 
 	history(f) {
-		const {v, rows} = f, say = quantity(v.unit), all = rows.map(r => r[1]).filter(known), room = 0.1 * (most(all) - least(all)) || 0.01 * Math.abs(most(all)) || 1;
+		const {v, rows} = f, say = quantity(v.unit);
 		f.key([[0, 'build', 'dot'], [0, 'level', 'stroke'], ...(v.changes ? [['red', 'change of the level', 'stroke']] : [])]);
-		const wide = least(all) > 0 && most(all) > 8 * least(all);
 		const p = f.panel({tall: 17, head: v.changes ? ' ' : '', x: {...categories(v.labels), from: 0.4, to: v.points + 0.6},
-			y: wide ? {...latencies(least(all), most(all), ''), text: tickOf(v.unit)} : {from: least(all) - room, to: most(all) + 2 * room, text: tickOf(v.unit)}});
+			y: levels(rows.map(r => r[1]).filter(known), v.unit, 2)});
 		for (let i = 0; i < v.changes; i++) {
 			p.upright(v.change_at[i], 'line red dashes');
 			p.text(p.X(v.change_at[i]), p.top - 0.5 * f.em, v.change_text[i], 'bad', 'middle');
