@@ -44,21 +44,40 @@ static bool can_share_stamps(const struct point *p)
 	return can;
 }
 
-const char *preflight_missing(const struct point *p)
+/* What a transport lacks, which is asked for once in a row of points: it may look for devices. */
+struct asked {
+	const struct transport_ops *transport; /* NULL: none yet */
+	const char *why;
+};
+
+static const char *missing_of(const struct point *p, struct asked *last)
 {
 	const char *why = NULL;
 
-	for (size_t i = 0; !why && i < p->flow_count; i++)
-		why = p->flow[i].transport->absent ? p->flow[i].transport->absent() : NULL;
+	for (size_t i = 0; !why && i < p->flow_count; i++) {
+		const struct transport_ops *t = p->flow[i].transport;
+
+		if (!t->absent)
+			continue;
+		if (last->transport != t)
+			*last = (struct asked){t, t->absent()};
+		why = last->why;
+	}
 	return why;
+}
+
+const char *preflight_missing(const struct point *p)
+{
+	return missing_of(p, &(struct asked){NULL});
 }
 
 size_t preflight_count_missing(const struct point *points, size_t count, const char **why)
 {
+	struct asked last = {NULL};
 	size_t missing = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const char *of_point = preflight_missing(&points[i]);
+		const char *of_point = missing_of(&points[i], &last);
 
 		*why = of_point ? of_point : *why;
 		missing += of_point != NULL;
