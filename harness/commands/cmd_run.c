@@ -266,28 +266,32 @@ static void print_settings(const struct progress *p, FILE *out)
 	dry_run_named_settings(state.spec, p->point - 1, out);
 }
 
-static void print_where(const struct progress *p, FILE *out)
+static void print_counts(const struct progress *p, FILE *out)
 {
 	char left[FORECAST_TEXT_MAX];
 
-	fprintf(out, "point %zu/%zu", p->point, p->points);
-	print_settings(p, out);
 	fprintf(out, ", repetition %lld/%lld, %llu of %llu messages, about %s left", p->rep, p->reps,
 		(unsigned long long)p->messages, (unsigned long long)p->all_messages,
 		forecast_text(left_s(p, p->point - 1), left, sizeof(left)));
+}
+
+static void print_where(const struct progress *p, FILE *out)
+{
+	fprintf(out, "point %zu/%zu", p->point, p->points);
+	print_settings(p, out);
+	print_counts(p, out);
 }
 
 /* What is updated takes one line, so that it can be erased: what matters most is first, and the settings, which may be long,
  * are last. */
 static void print_line(const struct progress *p)
 {
-	char left[FORECAST_TEXT_MAX], *text = NULL;
+	char *text = NULL;
 	size_t size = 0, width = clean_stream_width(stderr, LINE_USUAL) - 1, end = 0;
 	FILE *out = or_abort(open_memstream(&text, &size));
 
-	fprintf(out, "point %zu/%zu, repetition %lld/%lld, %llu of %llu messages, about %s left", p->point, p->points,
-		p->rep, p->reps, (unsigned long long)p->messages, (unsigned long long)p->all_messages,
-		forecast_text(left_s(p, p->point - 1), left, sizeof(left)));
+	fprintf(out, "point %zu/%zu", p->point, p->points);
+	print_counts(p, out);
 	if (*state.last)
 		fprintf(out, "; last: %s", state.last);
 	print_settings(p, out);
