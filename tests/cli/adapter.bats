@@ -6,9 +6,7 @@ load helper
 # Preloaded by kblat and its endpoints only.
 setup() {
 	kblat_setup
-	build=$(dirname "$KBLAT")
-	[ -e "$build/adapter.so" ] || skip "needs $build/adapter.so (make tests)"
-	preload=$(preload "$build/adapter.so")
+	need_adapter
 	export KBLAT_ADAPTER=$T/adapter
 	export KBLAT_REHEARSAL=yes # it stands for an adapter, for claims too
 	mkdir "$KBLAT_ADAPTER"

@@ -19,14 +19,7 @@ setup() {
 }
 
 teardown() {
-	local name pid
-	for name in "${A:-}" "${B:-}"; do
-		[ -n "$name" ] || continue
-		for pid in $(ip netns pids "$name" 2>/dev/null); do
-			kill -KILL "$pid" 2>/dev/null || true
-		done
-		ip netns del "$name" 2>/dev/null || true
-	done
+	end_namespaces "${A:-}" "${B:-}"
 	cd /
 	rm -rf "$T"
 }

@@ -215,6 +215,25 @@ nothing_stays() {
 	return 1
 }
 
+# end_namespaces NAME…: removes network namespaces, and ends what runs in them; "" is none.
+end_namespaces() {
+	local name pid
+	for name in "$@"; do
+		[ -n "$name" ] || continue
+		for pid in $(ip netns pids "$name" 2>/dev/null); do
+			kill -KILL "$pid" 2>/dev/null || true
+		done
+		ip netns del "$name" 2>/dev/null || true
+	done
+}
+
+# need_adapter: the model of an adapter (tests/model), as $preload; it was built in $build.
+need_adapter() {
+	build=$(dirname "$KBLAT")
+	[ -e "$build/adapter.so" ] || skip "needs $build/adapter.so (make tests)"
+	preload=$(preload "$build/adapter.so")
+}
+
 # preload LIBRARY: the LD_PRELOAD for it, in which the sanitizers' library, if kblat has one, must be the first one.
 preload() {
 	ldd "$KBLAT" | awk -v library="$1" '/libasan/ { printf "%s:", $3 } END { print library }'

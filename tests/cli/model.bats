@@ -6,9 +6,7 @@ load helper
 
 setup() {
 	kblat_setup
-	build=$(dirname "$KBLAT")
-	[ -e "$build/adapter.so" ] || skip "needs $build/adapter.so (make tests)"
-	preload=$(preload "$build/adapter.so")
+	need_adapter
 	KBLAT_ADAPTER=$(mktemp -d -p "$([ -w /dev/shm ] && echo /dev/shm || echo "$T")")
 	export KBLAT_ADAPTER
 	other=0

@@ -5,8 +5,7 @@ load helper
 
 setup() {
 	kblat_setup
-	build=$(dirname "$KBLAT")
-	[ -e "$build/adapter.so" ] || skip "needs $build/adapter.so (make tests)"
+	need_adapter
 }
 
 # A busy machine may leave a claim undecided, but no world may be judged wrongly.

@@ -20,14 +20,7 @@ setup() {
 }
 
 teardown() {
-	local name pid
-	for name in "${A:-}" "${B:-}" "${M:-}"; do
-		[ -n "$name" ] || continue
-		for pid in $(ip netns pids "$name" 2>/dev/null); do
-			kill -KILL "$pid" 2>/dev/null || true
-		done
-		ip netns del "$name" 2>/dev/null || true
-	done
+	end_namespaces "${A:-}" "${B:-}" "${M:-}"
 	cd /
 	rm -rf "$T"
 }
