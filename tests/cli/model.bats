@@ -13,9 +13,12 @@ setup() {
 	[ "$(nproc)" -eq 1 ] || other=1
 }
 
+eval "plain_$(declare -f teardown)"
+
 teardown() {
 	[ -z "${server:-}" ] || kill "$server" 2>/dev/null || true
 	[[ "${KBLAT_ADAPTER:-}" != */tmp.* ]] || rm -rf "$KBLAT_ADAPTER"
+	plain_teardown
 }
 
 need_program() {
