@@ -85,9 +85,9 @@ LIBS    := $(KBLAT_LIBS) -lrt -lm
 # Code that only computes: tracing each comparison of its numbers costs more than it finds.
 $(BUILD)/harness/judge/analysis/%.o $(BUILD)/common/diag.o: SANFLAGS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp)
 
-# Loops, kernel-transport: EVERY_LOOP and EVERY_WITNESS of the list, without those of transports whose library is missing.
+# Loops, kernel-transport: EVERY_LOOP and EVERY_GAP_LOOP of the list, without those of transports whose library is missing.
 GONE    := $(foreach a,$(ABSENT),-DWITHOUT_$(firstword $(subst :, ,$a)))
-LOOPS   := $(shell echo 'EVERY_LOOP(ROW) EVERY_WITNESS(ROW)' | \
+LOOPS   := $(shell echo 'EVERY_LOOP(ROW) EVERY_GAP_LOOP(ROW)' | \
              $(CC) -E -P -Iharness -include measure/kernels/kernel_list.h '-DROW(k,t)=k-t' $(GONE) -x c - 2>/dev/null)
 
 # In place of what is left out: its _without.c.
@@ -386,14 +386,14 @@ $(BUILD)/commit: FORCE
 	@echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' >$@
 
 # kernels/<kernel>_loop.c, for a transport. With gcse and a frame pointer gcc runs out of registers between a stamp and
-# its post. With sanitizers there is one instance of a loop, rather than one for each choice; so has a witness, for explain,
+# its post. With sanitizers there is one instance of a loop, rather than one for each choice; so have those that log gaps, for explain,
 # which decides every choice while it runs and takes a sixth of the time to compile.
 LOOPFLAGS := $(if $(SAN)$(COV),-DLOOP_ONE_INSTANCE,-fno-gcse -fomit-frame-pointer -Wno-ignored-optimization-argument)
 define loop_rule
 $(BUILD)/harness/measure/kernels/$1-$2.o: harness/measure/kernels/$1_loop.c
 	$$(call compiling,$$@)
-	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(LOOPFLAGS) $(if $(filter %_witness,$2),-DWITNESS -DLOOP_ONE_INSTANCE) -DTRANSPORT=$(2:_witness=) \
-		-DTRANSPORT_HOT='"measure/transports/$(2:_witness=)_hot.h"' -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(LOOPFLAGS) $(if $(filter %_gaps,$2),-DLOGS_GAPS -DLOOP_ONE_INSTANCE) -DTRANSPORT=$(2:_gaps=) \
+		-DTRANSPORT_HOT='"measure/transports/$(2:_gaps=)_hot.h"' -MMD -MP -c -o $$@ $$<
 endef
 $(foreach l,$(LOOPS),$(eval $(call loop_rule,$(firstword $(subst -, ,$l)),$(lastword $(subst -, ,$l)))))
 

@@ -9,9 +9,9 @@
 #include "common/or_abort.h"
 #include "judge/analysis/cause.h"
 #include "judge/analysis/timeline_build.h"
+#include "measure/instrument/gap_log.h"
 #include "measure/instrument/noise.h"
 #include "measure/instrument/pinned.h"
-#include "measure/instrument/witness.h"
 #include "measure/trace/trace.h"
 
 #define CALIBRATION_MS 20
@@ -26,7 +26,7 @@ struct watcher {
 	_Atomic pid_t tid;
 	int64_t ticks; /* how long to watch */
 	int64_t first, last;
-	struct witness witness;
+	struct gap_log gap_log;
 	struct stolen stolen;
 };
 
@@ -36,10 +36,10 @@ static void *watcher_run(void *arg)
 
 	atomic_store(&w->tid, gettid());
 	w->first = clock_ticks_now();
-	witness_look(&w->witness);
-	while (w->witness.last - w->first < w->ticks)
-		witness_look(&w->witness);
-	w->last = w->witness.last;
+	gap_log_look(&w->gap_log);
+	while (w->gap_log.last - w->first < w->ticks)
+		gap_log_look(&w->gap_log);
+	w->last = w->gap_log.last;
 	return NULL;
 }
 
@@ -70,8 +70,8 @@ static int watch_prepare(struct watch *w, const struct cpulist *cpus, unsigned m
 		one->cpu = cpu;
 		one->ticks = clock_from_ns(&w->conversion, (int64_t)milliseconds * 1000000);
 		one->stolen = stolen_read(cpu);
-		rc = witness_open(&one->witness, memory_node_of_cpu(cpu), e);
-		witness_begin(&one->witness, clock_from_ns(&w->conversion, CPU_NOISE_GAP_NS));
+		rc = gap_log_open(&one->gap_log, memory_node_of_cpu(cpu), e);
+		gap_log_begin(&one->gap_log, clock_from_ns(&w->conversion, CPU_NOISE_GAP_NS));
 	}
 	return rc ? rc : trace_start(w->trace, e);
 }
@@ -110,7 +110,7 @@ static int watch_read(struct watch *w, struct err *e)
 static void watch_end(struct watch *w)
 {
 	for (size_t i = 0; i < w->count; i++)
-		witness_close(&w->watchers[i].witness);
+		gap_log_close(&w->watchers[i].gap_log);
 	free(w->watchers);
 	trace_close(w->trace);
 	trace_names_free(&w->names);
@@ -158,14 +158,14 @@ static int cpu_noise_of(const struct watch *w, const struct watcher *one, struct
 	struct trace_words words = {.most = 0};
 	struct trace_file f;
 	struct timeline t;
-	int rc = trace_gaps_merge(&w->words, false, &one->witness, one->cpu, &w->conversion, &words);
+	int rc = trace_gaps_merge(&w->words, false, &one->gap_log, one->cpu, &w->conversion, &words);
 
 	f = trace_file_of_events(w->about, words.data, words.count);
 	timeline_build(&f, CAUSE_NO_SIDE, false, causes, &t);
 	*out = (struct cpu_noise_cpu){.cpu = one->cpu,
 				      .watched_ns = clock_to_ns(&w->conversion, one->last) -
 						    clock_to_ns(&w->conversion, one->first),
-				      .complete = t.known_until == INT64_MAX && !one->witness.missed,
+				      .complete = t.known_until == INT64_MAX && !one->gap_log.missed,
 				      .steal_ms = after.steal_ms < 0 ? -1 : after.steal_ms - one->stolen.steal_ms};
 	cpu_noise_sum(&t, causes->count, clock_to_ns(&w->conversion, one->first),
 		      clock_to_ns(&w->conversion, one->last), out);

@@ -463,7 +463,7 @@ struct lane_account {
 
 #define SOCKETS_SHARE 0.1 /* of the messages' bytes: the sockets of this process carried them, and not memory */
 
-/* One row for each kind of witness (measure/transports/lane.c). */
+/* One row for each kind of evidence of a lane (measure/transports/lane.c). */
 static const struct lane_rule {
 	const char *kind, *ending; /* of the name of its counter, after that of the interface or port */
 	bool is_none;		   /* the counter must not move */
@@ -530,8 +530,8 @@ static bool expects_device(const json_t *granted)
 	return strchr(json_text(granted, "expected_lane"), '/');
 }
 
-static void judge_witness_of(const struct validity_facts *f, const json_t *granted, enum side side,
-			     struct validity *out)
+static void judge_evidence_of(const struct validity_facts *f, const json_t *granted, enum side side,
+			      struct validity *out)
 {
 	const json_t *witness = json_object_get(granted, "witness"), *counters;
 	const struct lane_rule *rule = lane_rule_of(witness);
@@ -562,13 +562,13 @@ static void judge_witness_of(const struct validity_facts *f, const json_t *grant
 			     json_text(granted, "lane"), side_names[side]);
 }
 
-static void judge_witness(const struct validity_facts *f, struct validity *out)
+static void judge_lane_evidence(const struct validity_facts *f, struct validity *out)
 {
 	for (enum side side = SOURCE; side < SIDES; side++) {
 		const json_t *granted = json_object_get(f->granted, side_names[side]);
 
 		if (json_object_get(granted, "witness"))
-			judge_witness_of(f, granted, side, out);
+			judge_evidence_of(f, granted, side, out);
 	}
 }
 
@@ -936,7 +936,7 @@ static void judge_placement(const struct validity_facts *f, struct validity *out
 void validity_judge(const struct validity_facts *facts, struct validity *out)
 {
 	static void (*const judges[])(const struct validity_facts *, struct validity *) = {
-	    judge_counters, judge_others, judge_loss, judge_pacing, judge_lane,	 judge_witness,
+	    judge_counters, judge_others, judge_loss, judge_pacing, judge_lane,	 judge_lane_evidence,
 	    judge_versions, judge_bypass, judge_link, judge_checks, judge_clock, judge_placement,
 	};
 

@@ -16,9 +16,9 @@
 #include "measure/instrument/control_groups.h"
 #include "measure/instrument/device_clock.h"
 #include "measure/instrument/discipline.h"
+#include "measure/instrument/gap_log.h"
 #include "measure/instrument/noise.h"
 #include "measure/instrument/recorder.h"
-#include "measure/instrument/witness.h"
 #include "measure/kernels/kernel.h"
 #include "measure/point/flow.h"
 #include "measure/trace/trace_events.h"
@@ -102,7 +102,7 @@ struct endpoint_trace {
 	struct trace *trace;
 	char why[256]; /* it is not possible; "": it is, or was not tried */
 	struct trace_words words;
-	struct witness witness;		  /* while a repetition runs the worker has it */
+	struct gap_log gap_log;		  /* while a repetition runs the worker has it */
 	const struct kernel_loops *loops; /* of this repetition, if others than the flow's */
 	struct stolen stolen;		  /* before it */
 };

@@ -31,7 +31,7 @@ static int trace_cpus(const struct endpoint *ep, struct cpulist *out)
 static bool makes_no_calls(const struct endpoint *ep)
 {
 	return flow_is_busy(&ep->flow, ep->role) && !ep->flow.transport->has_device &&
-	       witness_loops_find(ep->flow.kernel->name, ep->flow.transport->name);
+	       gap_loops_find(ep->flow.kernel->name, ep->flow.transport->name);
 }
 
 static int open_trace(struct endpoint *ep, struct err *e)
@@ -78,7 +78,7 @@ int endpoint_trace_open(struct endpoint *ep, struct err *e)
 		return 0;
 	rc = open_trace(ep, &why);
 	if (!rc)
-		rc = witness_open(&ep->trace.witness, ep->numa_node, &why);
+		rc = gap_log_open(&ep->trace.gap_log, ep->numa_node, &why);
 	return rc ? do_without(ep, &why, e) : 0;
 }
 
@@ -91,16 +91,16 @@ static int64_t least_gap(const struct endpoint *ep)
 }
 
 /* A side that sleeps does not poll continuously, so there are no gaps between polls. */
-static void use_witness(struct endpoint *ep)
+static void log_gaps(struct endpoint *ep)
 {
 	struct endpoint_trace *t = &ep->trace;
 
 	if (ep->cpu >= 0 && ep->flow.config.poll_recv == POLL_BUSY && ep->flow.config.poll_send == POLL_BUSY)
-		t->loops = witness_loops_find(ep->flow.kernel->name, ep->flow.transport->name);
+		t->loops = gap_loops_find(ep->flow.kernel->name, ep->flow.transport->name);
 	if (!t->loops)
 		return;
-	witness_begin(&t->witness, least_gap(ep));
-	ep->worker.witness = t->witness;
+	gap_log_begin(&t->gap_log, least_gap(ep));
+	ep->worker.gap_log = t->gap_log;
 }
 
 bool endpoint_is_traced(const struct endpoint *ep)
@@ -117,7 +117,7 @@ int endpoint_trace_start(struct endpoint *ep, bool wanted, struct err *e)
 	t->loops = NULL;
 	if (!endpoint_is_traced(ep))
 		return 0;
-	use_witness(ep);
+	log_gaps(ep);
 	t->stolen = stolen_read(ep->cpu);
 	return trace_start(t->trace, &why) ? do_without(ep, &why, e) : 0;
 }
@@ -149,10 +149,10 @@ static int read_trace(struct endpoint *ep, struct trace_names *names, json_t **a
 	return trace_read(ep->trace.trace, own, count, &ep->conversion, names, &ep->trace.words, about, e);
 }
 
-/* Merge the witness' gaps into the kernel's events in chronological order. */
+/* Merge the logged gaps into the kernel's events in chronological order. */
 static int merge_gaps(struct endpoint *ep, json_t *about)
 {
-	const struct witness *w = &ep->worker.witness;
+	const struct gap_log *w = &ep->worker.gap_log;
 	struct trace_words *words = &ep->trace.words, merged = {.most = 0};
 	int rc = trace_gaps_merge(words, true, w, ep->cpu, &ep->conversion, &merged);
 
@@ -232,6 +232,6 @@ void endpoint_trace_close(struct endpoint *ep, bool stopped)
 {
 	trace_close(ep->trace.trace);
 	if (stopped)
-		witness_close(&ep->trace.witness);
+		gap_log_close(&ep->trace.gap_log);
 	trace_words_free(&ep->trace.words);
 }

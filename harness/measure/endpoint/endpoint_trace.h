@@ -26,7 +26,7 @@ void endpoint_trace_follow(struct endpoint *ep);
 json_t *endpoint_trace_take(struct endpoint *ep);
 int endpoint_trace_send(const struct endpoint *ep);
 
-/* `stopped`: the loops no longer use their witnesses. */
+/* `stopped`: the loops no longer log gaps. */
 void endpoint_trace_close(struct endpoint *ep, bool stopped);
 
 #endif

@@ -82,9 +82,9 @@ static int backup_check(const void *settings, const struct transport_config *con
 	return -EINVAL;
 }
 
-/* --- the board --- */
+/* --- shared counters --- */
 
-int board_open(struct board_view *v, const struct kernel_place *place, struct err *e)
+int shared_counters_open(struct shared_counters_view *v, const struct kernel_place *place, struct err *e)
 {
 	struct stat st;
 	void *data = MAP_FAILED;
@@ -98,57 +98,57 @@ int board_open(struct board_view *v, const struct kernel_place *place, struct er
 		return err_sys(e, -errno, v->name, "create shared memory");
 	if (fstat(fd, &st) || st.st_uid != getuid() || st.st_mode & 077)
 		rc = err_set(e, -EPERM, STATUS_FAILED, v->name, "use shared memory", "it is not ours alone");
-	else if ((rc = -posix_fallocate(fd, 0, sizeof(*v->board))))
+	else if ((rc = -posix_fallocate(fd, 0, sizeof(*v->counters))))
 		rc = err_sys(e, rc, v->name, "reserve shared memory");
-	else if ((data = mmap(NULL, sizeof(*v->board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED)
+	else if ((data = mmap(NULL, sizeof(*v->counters), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED)
 		rc = err_sys(e, -errno, v->name, "map shared memory");
 	close(fd);
-	v->board = data == MAP_FAILED ? NULL : data;
+	v->counters = data == MAP_FAILED ? NULL : data;
 	return rc;
 }
 
 /* All have opened it by now, so nobody needs its name any more. */
-void board_start(struct board_view *v)
+void shared_counters_start(struct shared_counters_view *v)
 {
 	if (*v->name)
 		shm_unlink(v->name);
 	*v->name = '\0';
-	v->asked = atomic_load(&v->board->asked.count);
-	v->stored = atomic_load(&v->board->stored.count);
+	v->asked = atomic_load(&v->counters->asked.count);
+	v->stored = atomic_load(&v->counters->stored.count);
 }
 
-void board_close(struct board_view *v)
+void shared_counters_close(struct shared_counters_view *v)
 {
-	if (v->board)
-		munmap(v->board, sizeof(*v->board));
+	if (v->counters)
+		munmap(v->counters, sizeof(*v->counters));
 	if (*v->name)
 		shm_unlink(v->name);
 }
 
 /* What is counted and those who sleep are read and written sequentially consistently, so either the sleeper sees the
  * new count, or who counts sees the sleeper. */
-void board_sleep(struct board_counter *c, uint32_t seen)
+void shared_counter_sleep(struct shared_counter *c, uint32_t seen)
 {
 	atomic_fetch_add(&c->sleepers, 1);
 	syscall(SYS_futex, &c->count, FUTEX_WAIT, seen, NULL, NULL, 0);
 	atomic_fetch_sub(&c->sleepers, 1);
 }
 
-void board_wake(struct board_counter *c)
+void shared_counter_wake(struct shared_counter *c)
 {
 	syscall(SYS_futex, &c->count, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 static int backup_open(const void *settings, const struct kernel_place *place, void **side, struct err *e)
 {
-	struct board_view *v;
+	struct shared_counters_view *v;
 	int rc;
 
 	(void)settings;
 	if (place->role == ROLE_SOURCE)
 		return 0;
 	v = or_abort(calloc(1, sizeof(*v)));
-	rc = board_open(v, place, e);
+	rc = shared_counters_open(v, place, e);
 	if (rc)
 		free(v);
 	else
@@ -159,7 +159,7 @@ static int backup_open(const void *settings, const struct kernel_place *place, v
 static int backup_start(void *side, unsigned repetition, struct err *e)
 {
 	(void)repetition, (void)e;
-	board_start(side);
+	shared_counters_start(side);
 	return 0;
 }
 
@@ -171,7 +171,7 @@ static int backup_finish(void *side, struct counters *c, struct err *e)
 
 static void backup_close(void *side)
 {
-	board_close(side);
+	shared_counters_close(side);
 	free(side);
 }
 

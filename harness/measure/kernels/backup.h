@@ -2,7 +2,7 @@
  * A backup of a server's writes: when the sink of a flow with `backups` (kernel pingpong: the server) has received a
  * message, the sinks of all flows with this kernel, which run on the same host, send it to their sources (the backups),
  * which confirm it. The server answers when all have. So a write takes four flows for three backups, and they meet at
- * a board: two counters in memory that the processes share.
+ * shared counters: two, in memory of all these processes.
  */
 #ifndef KBLAT_KERNELS_BACKUP_H
 #define KBLAT_KERNELS_BACKUP_H
@@ -17,37 +17,37 @@ enum { BACKUP_T_SUBM, BACKUP_T_BACK };
 enum { BACKUP_SOURCE, BACKUP_SINK };
 
 /* A counter that only grows, and wraps. */
-struct board_counter {
+struct shared_counter {
 	_Alignas(64) _Atomic uint32_t count;
 	_Atomic uint32_t sleepers;
 };
 
-struct board {
-	struct board_counter asked;  /* messages that the server wants stored */
-	struct board_counter stored; /* confirmations, of all backups together */
+struct shared_counters {
+	struct shared_counter asked;  /* messages that the server wants stored */
+	struct shared_counter stored; /* confirmations, of all backups together */
 };
 
-/* One side's view of the board: the counters when the repetition began. */
-struct board_view {
-	struct board *board;
+/* One side's view of the shared counters: what they were when the repetition began. */
+struct shared_counters_view {
+	struct shared_counters *counters;
 	char name[64]; /* in /dev/shm */
 	uint32_t asked, stored;
 };
 
-/* All sides of a point that name the same board share it. */
-int board_open(struct board_view *v, const struct kernel_place *place, struct err *e);
-void board_start(struct board_view *v); /* when nobody counts */
-void board_close(struct board_view *v);
+/* All sides of a point have the same ones. */
+int shared_counters_open(struct shared_counters_view *v, const struct kernel_place *place, struct err *e);
+void shared_counters_start(struct shared_counters_view *v); /* when nobody counts */
+void shared_counters_close(struct shared_counters_view *v);
 
 /* Sleep until the counter is not `seen` any more, or until a signal arrives. */
-void board_sleep(struct board_counter *c, uint32_t seen);
-void board_wake(struct board_counter *c);
+void shared_counter_sleep(struct shared_counter *c, uint32_t seen);
+void shared_counter_wake(struct shared_counter *c);
 
-static inline void board_add(struct board_counter *c)
+static inline void shared_counter_add(struct shared_counter *c)
 {
 	atomic_fetch_add(&c->count, 1);
 	if (atomic_load(&c->sleepers))
-		board_wake(c);
+		shared_counter_wake(c);
 }
 
 extern const struct kernel_ops backup_kernel;

@@ -5,7 +5,7 @@
 static int backup_sink(struct worker *w)
 {
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
-	const struct board_view *v = w->side;
+	const struct shared_counters_view *v = w->side;
 	int64_t *const t_subm = w->column[BACKUP_T_SUBM], *const t_back = w->column[BACKUP_T_BACK];
 	struct signals signals = signals_of(w);
 	uint32_t seq = 0, done = 0;
@@ -14,7 +14,7 @@ static int backup_sink(struct worker *w)
 	while (rc >= 0 && seq < w->messages) {
 		const bool signal = signals_next(&signals);
 
-		rc = board_await(w, &v->board->asked, v->asked + seq + 1, seq);
+		rc = shared_counter_await(w, &v->counters->asked, v->asked + seq + 1, seq);
 		if (rc)
 			break;
 
@@ -30,7 +30,7 @@ static int backup_sink(struct worker *w)
 		if (rc < 0)
 			break;
 		t_back[seq] = T(end)(t);
-		board_add(&v->board->stored);
+		shared_counter_add(&v->counters->stored);
 		w->counters.received++;
 		rc = T(release)(t);
 		seq++;

@@ -40,11 +40,11 @@ struct row {
 #define ROW(k, t)   {#k, #t, &k##_loops_##t},
 
 EVERY_LOOP(LOOPS)
-EVERY_WITNESS(LOOPS)
+EVERY_GAP_LOOP(LOOPS)
 
 static const struct kernel_loops *find_row(const char *kernel, const char *transport)
 {
-	static const struct row rows[] = {EVERY_LOOP(ROW) EVERY_WITNESS(ROW)};
+	static const struct row rows[] = {EVERY_LOOP(ROW) EVERY_GAP_LOOP(ROW)};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (!strcmp(rows[i].kernel, kernel) && !strcmp(rows[i].transport, transport))
@@ -68,11 +68,11 @@ const struct kernel_loops *kernel_loops_find(const struct kernel_ops *k, const c
 	return k->loops ? k->loops : find_row(k->name, transport) ?: find_row(k->name, "called");
 }
 
-const struct kernel_loops *witness_loops_find(const char *kernel, const char *transport)
+const struct kernel_loops *gap_loops_find(const char *kernel, const char *transport)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "%s_witness", transport);
+	snprintf(name, sizeof(name), "%s_gaps", transport);
 	return find_row(kernel, name);
 }
 

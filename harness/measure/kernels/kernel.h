@@ -15,8 +15,8 @@
 #include "common/opt.h"
 #include "measure/instrument/clock.h"
 #include "measure/instrument/counters.h"
+#include "measure/instrument/gap_log.h"
 #include "measure/instrument/recorder.h"
-#include "measure/instrument/witness.h"
 #include "measure/transports/transport.h"
 
 #define KERNEL_COLUMNS 10 /* of both sides together, at most */
@@ -92,7 +92,7 @@ struct worker {
 	    64) _Atomic uint32_t completed;   /* source, event mode: messages seen completed by the completion thread */
 	_Alignas(64) atomic_int restamp_stop; /* the source's loop has ended */
 	_Alignas(64) struct counters counters;
-	struct witness witness; /* of the loops of kernel_list.h */
+	struct gap_log gap_log; /* of the loops of kernel_list.h */
 };
 
 /* 0, or a negative errno (transport->ops->failure tells). */
@@ -203,8 +203,8 @@ const struct kernel_ops *kernel_find(const char *name);
 /* The loops of a kernel over a transport, or NULL if it does not run over it. */
 const struct kernel_loops *kernel_loops_find(const struct kernel_ops *k, const char *transport);
 
-/* The loops of a kernel over a transport that record gaps in worker->witness, or NULL if there are none. */
-const struct kernel_loops *witness_loops_find(const char *kernel, const char *transport);
+/* The loops of a kernel over a transport that record gaps in worker->gap_log, or NULL if there are none. */
+const struct kernel_loops *gap_loops_find(const char *kernel, const char *transport);
 
 /* With `check`: a payload must not change before the device has read it. 0, or -EINVAL and why. */
 int kernel_check_payloads(const struct transport_config *config, const struct transport_traits *traits, char *why,

@@ -28,10 +28,9 @@
 #define LOOPS_OVER_ALL(X, k) EVERY_INLINED(X, k) X(k, called)
 
 /*
- * Loops that also exist as witnesses, which record long times between two polls (explain). Their polls only read
+ * Loops that also exist in a form that logs gaps, long times between two polls (explain). Their polls only read
  * memory, so a long time between two polls is not spent on work.
  */
-#define EVERY_WITNESS(X)                                                                                               \
-	X(oneway, verbs_witness) X(oneway, shmem_witness) X(pingpong, verbs_witness) X(pingpong, shmem_witness)
+#define EVERY_GAP_LOOP(X) X(oneway, verbs_gaps) X(oneway, shmem_gaps) X(pingpong, verbs_gaps) X(pingpong, shmem_gaps)
 
 #endif

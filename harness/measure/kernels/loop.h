@@ -25,8 +25,8 @@
 #define PASTE2(a, b) a##b
 #define PASTE(a, b)  PASTE2(a, b)
 #define T(function)  PASTE(TRANSPORT, _##function)
-#ifdef WITNESS
-#define INSTANCE(name) PASTE(PASTE(name##_, TRANSPORT), _witness)
+#ifdef LOGS_GAPS
+#define INSTANCE(name) PASTE(PASTE(name##_, TRANSPORT), _gaps)
 #else
 #define INSTANCE(name) PASTE(name##_, TRANSPORT)
 #endif
@@ -224,25 +224,25 @@ ALWAYS bool T(fetched)(const struct TRANSPORT *t, uint32_t seq)
 #define IDLE_ROUNDS_TO_LOOK 256
 
 /*
- * Loops that are compiled as witnesses (kernel_list.h) read the time in each round of a wait, and
+ * Loops that log gaps (kernel_list.h) read the time in each round of a wait, and
  * once for each message. In other loops this does nothing.
  */
-ALWAYS void witness_round(struct worker *w)
+ALWAYS void gap_log_round(struct worker *w)
 {
-#ifdef WITNESS
-	witness_look(&w->witness);
+#ifdef LOGS_GAPS
+	gap_log_look(&w->gap_log);
 #else
 	(void)w;
 #endif
 }
 
 /* After a post. If it is a system call, its duration is not a gap. */
-ALWAYS void witness_post(struct worker *w)
+ALWAYS void gap_log_post(struct worker *w)
 {
-#if defined(WITNESS) && defined(TRANSPORT_POLL_IS_A_LOAD)
-	witness_look(&w->witness);
-#elif defined(WITNESS)
-	witness_skip(&w->witness);
+#if defined(LOGS_GAPS) && defined(TRANSPORT_POLL_IS_A_LOAD)
+	gap_log_look(&w->gap_log);
+#elif defined(LOGS_GAPS)
+	gap_log_skip(&w->gap_log);
 #else
 	(void)w;
 #endif
@@ -284,10 +284,10 @@ ALWAYS bool must_end(struct worker *w, uint64_t progress)
  * delay the next poll after an arrival. */
 ALWAYS bool idle(struct worker *w, uint32_t *rounds, uint64_t progress)
 {
-#if defined(TRANSPORT_POLL_IS_A_LOAD) && !defined(WITNESS)
+#if defined(TRANSPORT_POLL_IS_A_LOAD) && !defined(LOGS_GAPS)
 	cpu_relax();
 #endif
-	witness_round(w);
+	gap_log_round(w);
 	if (likely(++*rounds % IDLE_ROUNDS_TO_LOOK))
 		return false;
 	return must_end(w, progress);

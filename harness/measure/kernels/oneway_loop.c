@@ -149,7 +149,7 @@ ALWAYS int oneway_run_source(struct worker *w, void *state, const unsigned choic
 			if (choices & SOURCE_WAKES)
 				T(wake_recv)(t);
 			t_subm[seq++] = stamp;
-			witness_post(w);
+			gap_log_post(w);
 			if (choices & SOURCE_STAGED)
 				T(take_stages)(t);
 			if (!sleeps) {

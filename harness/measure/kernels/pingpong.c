@@ -180,8 +180,8 @@ static int pingpong_open(const void *settings, const struct kernel_place *place,
 	if (place->role == ROLE_SOURCE || (!s->work && !s->backups))
 		return 0;
 	own = or_abort(aligned_alloc(64, sizeof(*own)));
-	*own = (struct pingpong_side){.view.board = NULL};
-	rc = s->backups ? board_open(&own->view, place, e) : 0;
+	*own = (struct pingpong_side){.view.counters = NULL};
+	rc = s->backups ? shared_counters_open(&own->view, place, e) : 0;
 	if (rc)
 		free(own);
 	else
@@ -195,14 +195,14 @@ static int pingpong_start(void *arg, unsigned repetition, struct err *e)
 
 	(void)repetition, (void)e;
 	atomic_store(&side->has_ended, false);
-	if (side->view.board)
-		board_start(&side->view);
+	if (side->view.counters)
+		shared_counters_start(&side->view);
 	return 0;
 }
 
 static void pingpong_close(void *side)
 {
-	board_close(&((struct pingpong_side *)side)->view);
+	shared_counters_close(&((struct pingpong_side *)side)->view);
 	free(side);
 }
 

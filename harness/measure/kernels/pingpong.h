@@ -28,7 +28,7 @@ enum { PINGPONG_SOURCE, PINGPONG_SINK, PINGPONG_WORK };
 /* With `work`: the sink's loop has ended. With `backups`: where the sink meets them. */
 struct pingpong_side {
 	_Alignas(64) atomic_bool has_ended;
-	struct board_view view;
+	struct shared_counters_view view;
 };
 
 /* The loop of the computation; the same over every transport. */

@@ -44,7 +44,7 @@ ALWAYS int pingpong_run_source(struct worker *w, void *state, const unsigned cho
 		if (mode != POLL_BUSY)
 			T(wake_recv)(t);
 		t_subm[seq] = stamp;
-		witness_post(w);
+		gap_log_post(w);
 		rc = round_trip_await_answer(w, t, mode, seq, stamp, stamp + lost_after);
 		if (rc < 0)
 			break;
@@ -61,7 +61,7 @@ ALWAYS int pingpong_run_source(struct worker *w, void *state, const unsigned cho
 				break;
 			stamp = back;
 		}
-		witness_round(w);
+		gap_log_round(w);
 		seq++;
 		rc = round_trip_make_room(w, t, seq, &done);
 		if (rc)
@@ -115,8 +115,8 @@ ALWAYS int pingpong_serve(struct worker *w, struct TRANSPORT *t, int64_t ticks, 
 		;
 	if (!backups)
 		return 0;
-	board_add(&side->view.board->asked);
-	return board_await(w, &side->view.board->stored, side->view.stored + backups * (n + 1), n);
+	shared_counter_add(&side->view.counters->asked);
+	return shared_counter_await(w, &side->view.counters->stored, side->view.stored + backups * (n + 1), n);
 }
 
 ALWAYS void pingpong_check_and_fill(struct worker *w, struct TRANSPORT *t, uint32_t seq)
@@ -171,7 +171,7 @@ ALWAYS int pingpong_run_sink(struct worker *w, void *state, const unsigned choic
 			T(wake_recv)(t);
 		if (mode == POLL_ADAPTIVE)
 			since = T(begin)(t);
-		witness_post(w);
+		gap_log_post(w);
 		if ((choices & STAMPS_TURN) && likely(seq < messages))
 			t_turn[seq] = turn;
 		if (!(choices & RELEASES_BEFORE)) {

@@ -70,7 +70,7 @@ ALWAYS int reception_run(struct worker *w, void *state, const unsigned choices)
 			break;
 		if (choices & RECEPTION_WAKES)
 			T(wake_send)(t);
-		witness_round(w);
+		gap_log_round(w);
 		n++;
 	}
 	r->received = n;

@@ -102,8 +102,8 @@ static inline int round_trip_run(struct worker *w, bool sleeps, int64_t lost_aft
 	return rc;
 }
 
-/* At a board (measure/kernels/backup.h): spins or sleeps as the side polls for messages. 0, or -EINTR (stop). */
-ALWAYS int board_await(struct worker *w, struct board_counter *c, uint32_t wanted, uint64_t progress)
+/* Of a shared counter (measure/kernels/backup.h): spins or sleeps as the side polls for messages. 0, or -EINTR (stop). */
+ALWAYS int shared_counter_await(struct worker *w, struct shared_counter *c, uint32_t wanted, uint64_t progress)
 {
 	uint32_t rounds = 0, seen;
 
@@ -113,7 +113,7 @@ ALWAYS int board_await(struct worker *w, struct board_counter *c, uint32_t wante
 		if ((sleeps || ++rounds % IDLE_ROUNDS_TO_LOOK == 0) && must_end(w, progress))
 			return -EINTR;
 		if (sleeps)
-			board_sleep(c, seen);
+			shared_counter_sleep(c, seen);
 		else
 			cpu_relax();
 	}

@@ -482,14 +482,14 @@ int trace_read_program(struct trace *machine, struct trace *calls, struct trace_
 	return rc;
 }
 
-static int add_gap(const struct witness_gap *gap, int cpu, const struct clock_conversion *c, struct trace_words *to)
+static int add_gap(const struct logged_gap *gap, int cpu, const struct clock_conversion *c, struct trace_words *to)
 {
 	const int64_t from = clock_to_ns(c, gap->from), end = clock_to_ns(c, gap->to);
 
 	return trace_words_add(to, (int64_t[TRACE_WORDS]){end, cpu, TRACE_GAP, -1, end - from});
 }
 
-int trace_gaps_merge(const struct trace_words *events, bool others, const struct witness *w, int cpu,
+int trace_gaps_merge(const struct trace_words *events, bool others, const struct gap_log *w, int cpu,
 		     const struct clock_conversion *c, struct trace_words *to)
 {
 	uint32_t gap = 0;

@@ -17,7 +17,7 @@
 
 #include "common/cpulist.h"
 #include "measure/instrument/clock.h"
-#include "measure/instrument/witness.h"
+#include "measure/instrument/gap_log.h"
 #include "measure/trace/trace_events.h"
 
 struct err;
@@ -58,10 +58,10 @@ int trace_read_program(struct trace *machine, struct trace *calls, struct trace_
 /* Remove the instance, unless it is NULL. */
 void trace_close(struct trace *t);
 
-/* Inserts the gaps that a loop saw between two of its polls (measure/instrument/witness.h) among the events.
+/* Inserts the gaps that a loop saw between two of its polls (measure/instrument/gap_log.h) among the events.
  * Adds to `to`, in order of time: the events of this CPU (`others`: and of all others), and the gaps of the loop on it,
  * in ns of `c`. 0 or -ENOMEM. */
-int trace_gaps_merge(const struct trace_words *events, bool others, const struct witness *w, int cpu,
+int trace_gaps_merge(const struct trace_words *events, bool others, const struct gap_log *w, int cpu,
 		     const struct clock_conversion *c, struct trace_words *to);
 
 #endif

@@ -69,7 +69,7 @@ void trace_close(struct trace *t)
 	(void)t;
 }
 
-int trace_gaps_merge(const struct trace_words *events, bool others, const struct witness *w, int cpu,
+int trace_gaps_merge(const struct trace_words *events, bool others, const struct gap_log *w, int cpu,
 		     const struct clock_conversion *c, struct trace_words *to)
 {
 	(void)events, (void)others, (void)w, (void)cpu, (void)c, (void)to;
