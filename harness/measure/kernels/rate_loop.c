@@ -93,13 +93,13 @@ static void rate_pass_over(struct worker *w, struct rate_run *c)
 	}
 }
 
-/* Spin until the next step is due. */
+/* Spin until the next step is due; just before it without relaxing the CPU, which would see the step later. */
 ALWAYS int rate_spin(struct worker *w, struct TRANSPORT *t, struct rate_run *c)
 {
 	uint32_t rounds = 0;
 
 	c->due = grid_take(&c->grid);
-	while (T(pause)(t, c->due - c->alert) < c->due - c->alert) {
+	while ((c->now = T(pause)(t, c->due)) < c->due - c->alert) {
 		int rc = rate_reap(w, t, c);
 
 		if (rc < 0)
@@ -107,9 +107,8 @@ ALWAYS int rate_spin(struct worker *w, struct TRANSPORT *t, struct rate_run *c)
 		if (rc == 0 && idle(w, &rounds, c->seq))
 			return -EINTR;
 	}
-	do
-		c->now = T(pause)(t, c->due);
-	while (c->now < c->due);
+	while (c->now < c->due)
+		c->now = T(begin)(t);
 	if (!likely(c->now < c->grid.due) && !c->keeps_first)
 		rate_skip_to_last(w, c);
 	return 0;
