@@ -277,6 +277,9 @@ static bool is_of_peer(const struct ucx *t, const void *header, size_t header_le
 	return header_length == sizeof(t->badge) && !memcmp(header, &t->badge, sizeof(t->badge));
 }
 
+/* Bytes. To copy fewer is cheaper than to have the library set other memory aside for what comes next. */
+#define HELD_LEAST    1024
+
 static ucs_status_t on_active(void *arg, const void *header, size_t header_length, void *data, size_t length,
 			      const ucp_am_recv_param_t *param)
 {
@@ -293,9 +296,13 @@ static ucs_status_t on_active(void *arg, const void *header, size_t header_lengt
 	t->tail++;
 	if (frames_unlikely(param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV))
 		return fetch_active(t, slot, data, length);
-	memcpy(slot->data, data, length);
 	slot->length = length;
 	slot->is_full = true;
+	if (length >= HELD_LEAST && param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) {
+		slot->held = data;
+		return UCS_INPROGRESS;
+	}
+	memcpy(slot->data, data, length);
 	return UCS_OK;
 }
 
@@ -705,6 +712,12 @@ static void cancel_receives(struct ucx *t)
 	}
 }
 
+static void release_held(struct ucx *t)
+{
+	for (uint32_t i = 0; t->slots && i <= t->mask; i++)
+		ucx_give_back(&t->slots[i]);
+}
+
 static void ucx_close(struct transport *transport)
 {
 	struct ucx *t = ucx_of(transport);
@@ -712,6 +725,7 @@ static void ucx_close(struct transport *transport)
 	if (t->worker)
 		ucx_drop_strangers(t);
 	cancel_receives(t);
+	release_held(t);
 	if (t->rkey)
 		ucx_library.rkey_destroy(t->rkey);
 	if (t->worker)

@@ -5,7 +5,7 @@
  *
  * A message arrives in a slot of a ring. Tagged messages and streams: each slot is posted as a receive, and
  * posted again after its message was released. Active messages: the library calls back, and the next
- * free slot takes the message.
+ * free slot takes the message: a copy of a short one; a long one stays in the library's memory, if that can be, until it is released.
  *
  * Anybody who reaches a worker may send it messages. So tagged and active ones carry 8 bytes of the receiver's token: as
  * the tag, or as the user's header. A stream belongs to its endpoint, which presents the token first.
@@ -53,6 +53,7 @@ enum ucx_api { UCX_AM, UCX_TAG, UCX_STREAM, UCX_PUT, UCX_GET, UCX_FETCH_ADD, UCX
 	X(ucp, worker_set_am_recv_handler)                                                                             \
 	X(ucp, am_send_nbx)                                                                                            \
 	X(ucp, am_recv_data_nbx)                                                                                       \
+	X(ucp, am_data_release)                                                                                        \
 	X(ucp, tag_send_nbx)                                                                                           \
 	X(ucp, tag_recv_nbx)                                                                                           \
 	X(ucp, tag_probe_nb)                                                                                           \
@@ -87,6 +88,7 @@ extern struct ucx_functions {
 struct ucx_slot {
 	struct ucx *owner;
 	char *data; /* begins with the number, like frames.in */
+	void *held; /* a long active message that stayed where it was, or NULL */
 	union {
 		size_t length; /* bytes that came */
 		void *request; /* until then: of a tagged message, or NULL */
@@ -268,6 +270,14 @@ static inline int ucx_post(struct ucx *t, uint32_t seq, bool signal)
 	return rc < 0 ? rc : 0;
 }
 
+static inline void ucx_give_back(struct ucx_slot *slot)
+{
+	if (!slot->held)
+		return;
+	ucx_library.am_data_release(slot->owner->worker, slot->held);
+	slot->held = NULL;
+}
+
 static inline int ucx_poll_recv(struct ucx *t, uint32_t *seq)
 {
 	struct ucx_slot *slot;
@@ -276,7 +286,9 @@ static inline int ucx_poll_recv(struct ucx *t, uint32_t *seq)
 		return ucx_watch(t, seq);
 	slot = &t->slots[t->head & t->mask];
 	if (t->taken) {
-		if (t->api != UCX_AM && frames_unlikely(ucx_post_slot(t, t->taken)))
+		if (t->api == UCX_AM)
+			ucx_give_back(t->taken);
+		else if (frames_unlikely(ucx_post_slot(t, t->taken)))
 			return t->frames.fault.rc;
 		t->taken = NULL;
 	}
@@ -293,7 +305,7 @@ static inline int ucx_poll_recv(struct ucx *t, uint32_t *seq)
 	t->taken = slot;
 	if (frames_unlikely(slot->length != t->frames.size))
 		return ucx_recv_other(t);
-	t->frames.in = slot->data;
+	t->frames.in = slot->held ? slot->held : slot->data;
 	return frames_take_number(&t->frames, seq);
 }
 
