@@ -157,7 +157,7 @@ MINUTES := 60
 bench:
 	@common/deps build run bench
 	@grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || common/deps guest
-	@$(MAKE) --no-print-directory -j$(CPUS) all benches
+	@$(MAKE) --no-print-directory -j$(CPUS) all benches $(BUILD)/adapter.so
 	@tests/leftovers tests/bench/run $(if $(RESUME),--resume) --minutes '$(MINUTES)' $(BUILD) $(ROUNDS)
 
 # Is the kernel NEW slower than OLD? Both boot in the guest, BOOTS times each; SPEC is what is measured.

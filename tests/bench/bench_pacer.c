@@ -1,11 +1,11 @@
 /*
- * Measures plain spinning on the tick counter, which no pacer on this CPU can surpass. Nothing is sent
- * or polled; a step that is overtaken by the next one is missed, as in the kernel `rate`.
+ * Measures plain spinning on the tick counter, which no pacer on this CPU can surpass. A step that is overtaken by the
+ * next one is missed, as in the kernel `rate`.
  *
  *   build/bench/bench_pacer HZ STEPS CPU [OTHER]
  *
- * Meanwhile another thread spins on OTHER, as the sink does: virtual CPUs, or threads of a core, are
- * slower if both are busy.
+ * Meanwhile another thread polls on OTHER for the number of the step, as the sink does: virtual CPUs, or threads of a
+ * core, are slower if both are busy, and a cache line that another CPU has read has to be fetched again.
  *
  * Prints "missed SHARE p50 NS p99 NS": the share of missed steps, and the delays of the others.
  */
@@ -29,12 +29,14 @@ struct pacing_run {
 	int64_t *due, *seen; /* ticks */
 };
 
-static atomic_bool over;
+#define OVER INT64_MAX
+
+static _Alignas(64) _Atomic int64_t handed_over;
 
 static void *accompany(void *arg)
 {
 	(void)arg;
-	while (!atomic_load_explicit(&over, memory_order_relaxed))
+	while (atomic_load_explicit(&handed_over, memory_order_acquire) != OVER)
 		cpu_relax();
 	return NULL;
 }
@@ -54,6 +56,7 @@ static void *spin(void *arg)
 			c->seen[i] = now;
 		else
 			c->missed++;
+		atomic_store_explicit(&handed_over, i, memory_order_release);
 	}
 	return NULL;
 }
@@ -118,7 +121,7 @@ int main(int argc, char **argv)
 	if ((argc == 5 && start(&other, argv[4], accompany, NULL)) || start(&thread, argv[3], spin, &c))
 		return 1;
 	pthread_join(thread, NULL);
-	atomic_store(&over, true);
+	atomic_store(&handed_over, OVER);
 	if (argc == 5)
 		pthread_join(other, NULL);
 	status = report(&c);

@@ -58,9 +58,9 @@ def perftest_samples(warmup):
     return parse
 
 
-def kblat(binary, name, settings, series="half_rtt_ns", note="", ours=True, more=lambda point: {}, kept_in=""):
+def kblat(binary, name, settings, series="half_rtt_ns", note="", ours=True, more=lambda point: {}, kept_in="", state=False):
     """A valid point of kblat as a Program. Its spec is written when it runs. `more`: further values from its summary. "wall" is the time of the
-    whole command. Its run directory is removed at once, or left in the folder `kept_in`: for minutes after files were removed, ext4 takes
+    whole command. `state`: it captures the state of the machine, too. Its run directory is removed at once, or left in the folder `kept_in`: for minutes after files were removed, ext4 takes
     several times as long to create new ones, which "wall" would contain."""
     def parse(text):
         said, end = json.JSONDecoder().raw_decode(text)  # followed by the path of the run, and two times in us
@@ -73,7 +73,7 @@ def kblat(binary, name, settings, series="half_rtt_ns", note="", ours=True, more
 
     spec = json.dumps({"kblat": 1, "name": "peers", "settings": {"repetitions": 1, **settings}})
     script = 'b=$EPOCHREALTIME; d=$(mktemp -d -p "$3") && trap \'[ "$3" ] || rm -rf "$d"\' EXIT && printf %s "$2" >"$d/spec.yaml" && ' \
-             '"$1" run "$d/spec.yaml" --out "$d" --json && e=$EPOCHREALTIME && echo "$b $e" | tr -d .,'
+             f'"$1" run "$d/spec.yaml" {"" if state else "--no-state "}--out "$d" --json && e=$EPOCHREALTIME && echo "$b $e" | tr -d .,'
     escaped = spec.replace("{", "{{").replace("}", "}}")
     return Program(name, [Run(["bash", "-c", script, "-", binary, escaped, kept_in], parse)], ours=ours, note=note)
 
