@@ -8,32 +8,14 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/mountinfo.h"
 #include "common/or_abort.h"
-#include "common/text.h"
 #include "tuning/machine/cpuset_library.h"
 #include "tuning/machine/machine.h"
 
 #define MOUNTS_MAX ((size_t)8 << 20)
 #define DEPTH_MAX  32
 #define ALL_MAX	   200000
-
-/* The relevant parts of a line of mountinfo. */
-struct mounted {
-	char where[512], options[256], kind[32], super[512];
-};
-
-static bool read_mount(const char *line, struct mounted *m)
-{
-	const char *dash = strstr(line, " - ");
-
-	return dash && sscanf(line, "%*s %*s %*s %*s %511s %255s", m->where, m->options) == 2 &&
-	       sscanf(dash + 3, "%31s %*s %511s", m->kind, m->super) == 2;
-}
-
-static bool has_option(const char *list, const char *name)
-{
-	return text_has_word(list, strlen(list), name, ",");
-}
 
 static bool offers_cpuset(const struct machine *m, const char *where)
 {
@@ -49,11 +31,11 @@ static bool offers_cpuset(const struct machine *m, const char *where)
 }
 
 /* If version 1 has the controller, version 2 does not, so version 1 takes precedence. */
-static void take_mount(const struct machine *m, const struct mounted *mount, struct cgroups *cg)
+static void take_mount(const struct machine *m, const struct mount_line *mount, struct cgroups *cg)
 {
-	bool old =
-	    !strcmp(mount->kind, "cpuset") || (!strcmp(mount->kind, "cgroup") && has_option(mount->super, "cpuset"));
-	bool bare = !strcmp(mount->kind, "cpuset") || has_option(mount->super, "noprefix");
+	bool old = !strcmp(mount->kind, "cpuset") ||
+		   (!strcmp(mount->kind, "cgroup") && mount_has_option(mount->super, "cpuset"));
+	bool bare = !strcmp(mount->kind, "cpuset") || mount_has_option(mount->super, "noprefix");
 	bool is_new = !strcmp(mount->kind, "cgroup2") && offers_cpuset(m, mount->where);
 
 	if (!old && (!is_new || cg->version == 1))
@@ -64,7 +46,7 @@ static void take_mount(const struct machine *m, const struct mounted *mount, str
 	cg->version = old ? 1 : 2;
 	snprintf(cg->root, sizeof(cg->root), "%s", mount->where);
 	snprintf(cg->prefix, sizeof(cg->prefix), "%s", old && bare ? "" : "cpuset.");
-	cg->read_only = has_option(mount->options, "ro");
+	cg->read_only = mount_has_option(mount->options, "ro");
 	cg->lib = old && bare && m->root.live && cpuset_library_knows(mount->where);
 }
 
@@ -76,15 +58,15 @@ void cgroups_find(const struct machine *m, struct cgroups *cg)
 	if (sysroot_read(&m->root, "/proc/self/mountinfo", MOUNTS_MAX, &text, NULL))
 		return;
 	for (rest = text; (line = strsep(&rest, "\n"));) {
-		struct mounted mount = {0};
+		struct mount_line mount;
 
-		if (read_mount(line, &mount))
+		if (mount_line_read(line, &mount))
 			take_mount(m, &mount, cg);
 	}
 	free(text);
 }
 
-static void leave(const struct machine *m, const struct mounted *mount, void *context)
+static void leave(const struct machine *m, const struct mount_line *mount, void *context)
 {
 	(void)context;
 	char *path = fs_path("%s/cgroup.procs", mount->where);
@@ -96,7 +78,7 @@ static void leave(const struct machine *m, const struct mounted *mount, void *co
 
 /* Calls `visit` for each hierarchy through which services and sessions are killed. */
 static void each_hierarchy(const struct machine *m,
-			   void (*visit)(const struct machine *m, const struct mounted *mount, void *context),
+			   void (*visit)(const struct machine *m, const struct mount_line *mount, void *context),
 			   void *context)
 {
 	char *text, *rest, *line;
@@ -104,11 +86,11 @@ static void each_hierarchy(const struct machine *m,
 	if (!m->root.live || sysroot_read(&m->root, "/proc/self/mountinfo", MOUNTS_MAX, &text, NULL))
 		return;
 	for (rest = text; (line = strsep(&rest, "\n"));) {
-		struct mounted mount = {0};
+		struct mount_line mount;
 
-		if (read_mount(line, &mount) &&
+		if (mount_line_read(line, &mount) &&
 		    (!strcmp(mount.kind, "cgroup2") ||
-		     (!strcmp(mount.kind, "cgroup") && has_option(mount.super, "name=systemd"))))
+		     (!strcmp(mount.kind, "cgroup") && mount_has_option(mount.super, "name=systemd"))))
 			visit(m, &mount, context);
 	}
 	free(text);
@@ -119,7 +101,7 @@ void cgroups_leave(const struct machine *m)
 	each_hierarchy(m, leave, NULL);
 }
 
-static void look_if_read_only(const struct machine *m, const struct mounted *mount, void *context)
+static void look_if_read_only(const struct machine *m, const struct mount_line *mount, void *context)
 {
 	char *path = fs_path("%s/cgroup.procs", mount->where);
 	bool *is = context;

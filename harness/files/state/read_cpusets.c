@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/fs.h"
+#include "common/mountinfo.h"
 #include "common/or_abort.h"
 #include "common/sysroot.h"
 #include "common/text.h"
@@ -23,22 +24,6 @@ struct hierarchy {
 	char mount[1024];
 };
 
-/* mountinfo writes blanks and similar characters as \ooo. */
-static void unescape(char *text)
-{
-	char *to = text;
-
-	for (const char *p = text; *p; p++) {
-		if (p[0] == '\\' && strspn(p + 1, "01234567") >= 3) {
-			*to++ = (char)((p[1] - '0') << 6 | (p[2] - '0') << 3 | (p[3] - '0'));
-			p += 3;
-		} else {
-			*to++ = *p;
-		}
-	}
-	*to = '\0';
-}
-
 /* A unified hierarchy may be mounted in addition to one of version 1 that has the controller. */
 static bool v2_has_cpuset(struct capture *c, const char *mount)
 {
@@ -51,28 +36,23 @@ static bool v2_has_cpuset(struct capture *c, const char *mount)
 	return found;
 }
 
-/* "31 23 0:28 / /sys/fs/cgroup rw,relatime - cgroup cgroup rw,cpuset": man 5 proc_pid_mountinfo. */
-static void consider_mount(struct capture *c, const char *line, struct hierarchy *h)
+static void consider_mount(struct capture *c, char *line, struct hierarchy *h)
 {
-	char mount[1024], type[64], options[1024];
-	const char *rest = strstr(line, " - ");
+	struct mount_line m;
 	int version;
 
-	if (!rest || sscanf(line, "%*s %*s %*s %*s %1023s", mount) != 1 ||
-	    sscanf(rest, " - %63s %*s %1023s", type, options) != 2)
+	if (!mount_line_read(line, &m))
 		return;
-	unescape(mount);
-	if (!strcmp(type, "cpuset") ||
-	    (!strcmp(type, "cgroup") && text_has_word(options, strlen(options), "cpuset", ",")))
+	if (!strcmp(m.kind, "cpuset") || (!strcmp(m.kind, "cgroup") && mount_has_option(m.super, "cpuset")))
 		version = 1;
-	else if (!strcmp(type, "cgroup2") && v2_has_cpuset(c, mount))
+	else if (!strcmp(m.kind, "cgroup2") && v2_has_cpuset(c, m.where))
 		version = 2;
 	else
 		return;
 	if (h->version) /* the first of several mounts counts */
 		return;
 	h->version = version;
-	snprintf(h->mount, sizeof(h->mount), "%s", mount);
+	snprintf(h->mount, sizeof(h->mount), "%s", m.where);
 }
 
 /* Uses a copy, because `each` may read another file. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/mountinfo.h"
 #include "common/sysroot.h"
 
 #define MOUNTS_MAX (1 << 20)
@@ -69,14 +70,12 @@ bool readable_kernel_log(const struct sysroot *root)
 	return !sysroot_int(root, "/proc/sys/kernel/dmesg_restrict", &restricted) && !restricted;
 }
 
-/* "24 30 0:22 / /proc rw,relatime shared:5 - proc proc rw,hidepid=invisible": man 5 proc_pid_mountinfo. */
-static bool hides_processes(const char *line)
+static bool hides_processes(char *line)
 {
-	const char *type = strstr(line, " - proc ");
-	char mount[8];
+	struct mount_line m;
 
-	return type && sscanf(line, "%*s %*s %*s %*s %7s", mount) == 1 && !strcmp(mount, "/proc") &&
-	       strstr(type, "hidepid=");
+	return mount_line_read(line, &m) && !strcmp(m.kind, "proc") && !strcmp(m.where, "/proc") &&
+	       strstr(m.super, "hidepid=");
 }
 
 bool readable_processes(const struct sysroot *root)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/fs.h"
+#include "common/mountinfo.h"
 #include "common/sysroot.h"
 #include "common/text.h"
 
@@ -58,19 +59,6 @@ static void add_memory(const struct sysroot *root, const char *group, bool own, 
 	free(text);
 }
 
-/* A line of mountinfo: "ID PARENT DEV ROOT WHERE OPTIONS ... - KIND SOURCE SUPER". */
-struct group_mount {
-	char root[512], where[512], kind[32], super[256];
-};
-
-static bool read_group_mount(const char *line, struct group_mount *m)
-{
-	const char *dash = strstr(line, " - ");
-
-	return dash && sscanf(line, "%*s %*s %*s %511s %511s", m->root, m->where) == 2 &&
-	       sscanf(dash + 3, "%31s %*s %255s", m->kind, m->super) == 2;
-}
-
 /* The group of this process in a hierarchy: that of version 2 (`controller` ""), or of a controller of version 1. False: there
  * is none. "N:LIST:PATH". */
 static bool find_own_group(const char *groups, const char *controller, char *path, size_t size)
@@ -88,7 +76,7 @@ static bool find_own_group(const char *groups, const char *controller, char *pat
 }
 
 /* The group's folder below the mount, which may show a part of the hierarchy only; then up to the mount. */
-static void add_up(const struct sysroot *root, const struct group_mount *m, const char *own, bool cpu, bool memory,
+static void add_up(const struct sysroot *root, const struct mount_line *m, const char *own, bool cpu, bool memory,
 		   struct control_group_limits *l)
 {
 	const size_t above = strcmp(m->root, "/") ? strlen(m->root) : 0;
@@ -111,12 +99,12 @@ static void add_up(const struct sysroot *root, const struct group_mount *m, cons
 	free(folder);
 }
 
-static void add_hierarchy(const struct sysroot *root, const struct group_mount *m, const char *groups,
+static void add_hierarchy(const struct sysroot *root, const struct mount_line *m, const char *groups,
 			  struct control_group_limits *l)
 {
 	const bool is_new = !strcmp(m->kind, "cgroup2"), is_old = !strcmp(m->kind, "cgroup");
-	const bool cpu = is_new || text_has_word(m->super, strlen(m->super), "cpu", ",");
-	const bool memory = is_new || text_has_word(m->super, strlen(m->super), "memory", ",");
+	const bool cpu = is_new || mount_has_option(m->super, "cpu");
+	const bool memory = is_new || mount_has_option(m->super, "memory");
 	char own[4096];
 
 	if ((is_new || (is_old && (cpu || memory))) && find_own_group(groups,
@@ -136,10 +124,10 @@ struct control_group_limits control_groups_now(const struct sysroot *root)
 	if (!sysroot_read(root, "/proc/self/cgroup", FILE_MAX, &groups, NULL) &&
 	    !sysroot_read(root, "/proc/self/mountinfo", FILE_MAX, &mounts, NULL))
 		for (rest = mounts; (line = strsep(&rest, "\n"));) {
-			struct group_mount m;
+			struct mount_line m;
 
 			/* One that is mounted twice counts once. */
-			if (!read_group_mount(line, &m) || (seen && !strcmp(m.kind, "cgroup2")))
+			if (!mount_line_read(line, &m) || (seen && !strcmp(m.kind, "cgroup2")))
 				continue;
 			add_hierarchy(root, &m, groups, &l);
 			seen |= !strcmp(m.kind, "cgroup2");
