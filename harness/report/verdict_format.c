@@ -511,7 +511,7 @@ static void print_lava(const struct verdict_list *l, FILE *out)
 {
 	for (const struct verdict *v = l->all; v < l->all + l->count; v++) {
 		put_lava_case(out, l->suite, v->group, v->name, v->result);
-		if (!isnan(v->value)) {
+		if (isfinite(v->value)) {
 			fputs(" UNITS=", out);
 			put_word(out, *v->unit ? v->unit : "1", "/");
 			fprintf(out, " MEASUREMENT=%.9g", v->value);
@@ -594,9 +594,9 @@ static void add_kcidb_test(json_t *tests, const struct verdict_list *l, const ch
 	json_t *test = json_pack("{s:s, s:s, s:s, s:s, s:s}", "build_id", build, "id", id, "origin", "kblat", "path",
 				 path, "status", kcidb_statuses[v->result]);
 
-	if (!isnan(v->value) && v->result != VERDICT_IMPOSSIBLE)
+	if (isfinite(v->value) && v->result != VERDICT_IMPOSSIBLE)
 		json_object_set_new(test, "number", kcidb_number(v));
-	json_object_set_new(test, "misc", json_pack("{s:s, s:s}", "why", v->why, "numbers", v->numbers));
+	json_object_set_new(test, "misc", json_pack("{s:s, s:s}", "why", text_shown(v->why), "numbers", text_shown(v->numbers)));
 	json_array_append_new(tests, test);
 	free(path);
 	free(id);

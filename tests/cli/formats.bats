@@ -20,9 +20,109 @@ in_format() {
 	"$KBLAT" compare base --with "$new" --margin p99.9=1 --format "$format" "$@" >out || status=$?
 }
 
+# as_read FORMAT NAME…: what the readers of that format find in `out` of the tests with these names.
+as_read() {
+	/usr/bin/python3 "$BATS_TEST_DIRNAME/format_readers.py" "$1" out "${@:2}" | sed 's/ $//'
+}
+
 # consumer FILE: that program of others, or skip.
 consumer() {
 	[ -f "$ROOT/build/consumers/$1" ] || skip "not there: $1; tests/consumers gets it"
+}
+
+# What each of the formats says of a test in a situation.
+situations() {
+	cat <<-'END'
+		situation   name      ktap tap  junit   lava kcidb tmt
+		regression  p50       fail fail failure fail FAIL  fail
+		regression  p99.9     fail fail failure fail FAIL  fail
+		regression  overall   fail fail failure fail FAIL  fail
+		undecided   p50       pass pass passed  pass PASS  pass
+		undecided   p99.9     skip skip skipped skip DONE  error
+		undecided   overall   skip skip skipped skip DONE  error
+		none        p50       pass pass passed  pass PASS  pass
+		none        p99.9     skip skip skipped skip DONE  info
+		none        overall   pass pass passed  pass PASS  pass
+		not-valid   point-0   pass pass passed  pass PASS  pass
+		not-valid   point-1   fail fail failure fail FAIL  fail
+		not-valid   overall   fail fail failure fail FAIL  fail
+		broken      point-0   fail fail error   fail ERROR error
+		broken      overall   fail fail error   fail ERROR error
+		impossible  point-0   skip skip skipped skip SKIP  skip
+		impossible  overall   skip skip skipped skip SKIP  skip
+		claims      holds     pass pass passed  pass PASS  pass
+		claims      fails     fail fail failure fail FAIL  fail
+		claims      unjudged  skip skip skipped skip DONE  info
+		claims      overall   fail fail failure fail FAIL  fail
+		hold        holds     pass pass passed  pass PASS  pass
+		hold        overall   pass pass passed  pass PASS  pass
+	END
+}
+
+# odd_claims FILE FAILS: a spec whose texts have whatever is a separator, a control or no letter in one of the formats.
+odd_claims() {
+	/usr/bin/python3 - "$@" <<-'PY'
+		import sys, yaml
+		odd = "\U0001F600 # SKIP \u2028ok 9 - forged\u0085\x7f\u202e]]> <a b='c\"> & %s \\ {x}: - |\ufffd\U0001FFFE\uffff \u0301\t= RESULT=pass>"
+		claim = {"metric": "lat_ns.p50", "points": {"size": "32B"}}
+		claims = [{"id": "holds", "claim": odd, "value": {"max": "1s"}, **claim}]
+		if sys.argv[2] == "yes":
+		    claims += [{"id": "fails", "claim": odd * 6, "value": {"min": "1s"}, **claim},
+		               {"id": "unjudged", "claim": odd, "value": {"max": "1s"}, **claim, "metric": "lat_ns.p99_99"}]
+		yaml.SafeDumper.ignore_aliases = lambda *_: True
+		text = yaml.safe_dump({"kblat": 1, "name": "odd", "settings": {"kernel": "oneway", "transport": "scripted", "messages": 100, "repetitions": 2, "size": "32B"},
+		                  "claims": claims}, allow_unicode=False)
+		open(sys.argv[1], "w").write(text)
+	PY
+}
+
+# in_situation SITUATION FORMAT: prints it, in the file `out`; sets status.
+in_situation() {
+	status=0
+	case $1 in
+	regression) in_format "$2" slower ;;
+	undecided) in_format "$2" same ;;
+	none) in_format "$2" same --judge p50 ;;
+	claims | hold) "$KBLAT" claims "$1"/* --format "$2" >out || status=$? ;;
+	*) "$KBLAT" run "$1.yaml" --out runs --quiet --format "$2" >out 2>err || status=$? ;;
+	esac
+}
+
+@test "every format, in every situation, by the rules of those who read it: regression, undecided, none, not valid, broken, impossible, claims, odd texts" {
+	arms
+	spec not-valid <<-'YAML'
+		settings: {kernel: rate, transport: scripted, rate: 100kHz, messages: 1000, repetitions: 1, warmup: 0, delay: 1us, stall: 5, stall_by: 25us}
+		matrix: [{missed_limit: [100%, 0.1%]}]
+	YAML
+	spec broken <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 1000, repetitions: 1, fault: die, fault_at: 10}
+	YAML
+	spec impossible <<-'YAML'
+		settings: {kernel: oneway, transport: verbs, device: nothere0, messages: 10}
+	YAML
+	odd_claims claims.yaml yes
+	odd_claims hold.yaml no
+	run -3 "$KBLAT" run claims.yaml --out claims --quiet
+	run -0 "$KBLAT" run hold.yaml --out hold --quiet
+	local -A statuses=([regression]=3 [undecided]=4 [none]=0 [not-valid]=3 [broken]=1 [impossible]=77 [claims]=3 [hold]=0)
+	local -a formats line row names
+	local situation format i
+	read -ra formats < <(situations)
+	for i in "${!formats[@]}"; do
+		[ "$i" -ge 2 ] || continue
+		format=${formats[i]}
+		for situation in regression undecided none not-valid broken impossible claims hold; do
+			in_situation $situation "$format"
+			assert_eq "$situation: $status" "$situation: ${statuses[$situation]}"
+			names=() row=()
+			while read -ra line; do
+				[ "${line[0]}" = $situation ] || continue
+				names+=("${line[1]}")
+				row+=("${line[i]}")
+			done < <(situations)
+			assert_eq "$format, $situation: $(as_read "$format" "${names[@]}")" "$format, $situation: ${row[*]}"
+		done
+	done
 }
 
 @test "junit: read by junitparser, an undecided quantity is skipped, a regression is a failure" {
@@ -110,34 +210,22 @@ scripted.point-0.p99.9 skip
 scripted.overall skip"
 }
 
-@test "kcidb: valid by what version 5.3 of its schema says of tests; numbers are in seconds" {
+@test "kcidb: numbers are in seconds, and tests belong to the build of the kernel" {
 	arms
 	results() {
+		as_read kcidb p50 p99.9 overall
 		/usr/bin/python3 - <<-'PY'
-			import json, jsonschema
-			text = {"type": "string"}
-			number = {"type": "object", "properties": {"value": {"type": "number"}, "unit": text, "prefix": {"enum": ["metric", "binary"]}},
-			          "required": ["value"], "additionalProperties": False}
-			test = {"type": "object", "required": ["build_id", "id", "origin"], "additionalProperties": False,
-			        "properties": {"build_id": {"type": "string", "pattern": "^[a-z0-9_]+:.*$"}, "id": {"type": "string", "pattern": "^[a-z0-9_]+:.*$"},
-			                       "origin": {"type": "string", "pattern": "^[a-z0-9_]+$"}, "path": {"type": "string", "pattern": "^([A-Za-z0-9_-]+)(\\.[A-Za-z0-9_-]+)*$"},
-			                       "status": {"enum": ["FAIL", "ERROR", "MISS", "PASS", "DONE", "SKIP"]}, "number": number, "misc": {"type": "object"}}}
-			schema = {"type": "object", "required": ["version"], "additionalProperties": False,
-			          "properties": {"version": {"type": "object", "properties": {"major": {"const": 5}, "minor": {"enum": [0, 1, 2, 3]}}, "required": ["major", "minor"]},
-			                         "tests": {"type": "array", "items": test}}}
-			d = json.load(open("out"))
-			jsonschema.validate(d, schema)
-			tests = {t["path"]: t for t in d["tests"]}
-			assert len(tests) == len(d["tests"]) == len({t["id"] for t in d["tests"]})
-			p50 = tests["kblat.scripted.point-0.p50"]
-			print(p50["build_id"], p50["status"], 9e-7 < p50["number"]["value"] < 2e-6, p50["number"]["unit"],
-			      tests["kblat.scripted.point-0.p99_9"]["status"], tests["kblat.scripted.overall"]["status"])
+			import json
+			(p50,) = [t for t in json.load(open("out"))["tests"] if t["path"].endswith("p50")]
+			print(p50["build_id"], 9e-7 < p50["number"]["value"] < 2e-6, p50["number"]["unit"])
 		PY
 	}
 	in_format kcidb slower
-	assert_eq "$(results)" "kblat:6.1.0-56-amd64 FAIL True s FAIL FAIL"
+	assert_eq "$(results)" "FAIL FAIL FAIL
+kblat:6.1.0-56-amd64 True s"
 	in_format kcidb same
-	assert_eq "$(results)" "kblat:6.1.0-56-amd64 PASS True s DONE DONE"
+	assert_eq "$(results)" "PASS DONE DONE
+kblat:6.1.0-56-amd64 True s"
 }
 
 @test "tmt: results.yaml, in which what is undecided is an error and what does not decide an information" {
@@ -156,19 +244,10 @@ print(d["/point-0/p50"], d["/point-0/p99.9"], d["/overall"])'
 	assert_eq "$(results)" "pass info pass"
 }
 
-# by_tmt: is `out` what tmt's schema of results has, as tmt 1.41 to 1.60 read it? (tmt's own words: docs/labs.md)
+# by_tmt: the notes of `out`, as tmt 1.41 to 1.60 read it.
 by_tmt() {
-	/usr/bin/python3 - <<-'PY'
-		import jsonschema, yaml
-		results = yaml.safe_load(open("out"))
-		texts = {"type": "array", "items": {"type": "string"}}
-		jsonschema.validate(results, {"type": "array", "minItems": 1, "items": {
-		    "type": "object", "additionalProperties": False, "required": ["name", "result"],
-		    "properties": {"name": {"type": "string", "pattern": "^/.*"}, "note": texts, "log": texts,
-		                   "result": {"enum": ["pass", "fail", "info", "warn", "error", "skip", "pending"]}}}})
-		assert len({r["name"] for r in results}) == len(results)
-		print([n for r in results for n in r["note"]])
-	PY
+	as_read tmt
+	/usr/bin/python3 -c 'import yaml; print([n for r in yaml.safe_load(open("out")) for n in r["note"]])'
 }
 
 @test "tmt: notes are lists of texts, whatever these are, and of a number is none" {
@@ -236,6 +315,15 @@ write_claim() {
 		ids = [t["id"] for n in ("one", "two", "three") for t in json.load(open(n))["tests"]]
 		assert len(set(ids)) == len(ids) and not [i for i in ids if "/" in i], ids
 	PY
+}
+
+@test "in a folder whose name is not UTF-8 every format can be read" {
+	odd_claims odd.yaml no
+	local format out=$'o\xffut'
+	for format in ktap tap junit lava kcidb tmt; do
+		"$KBLAT" run odd.yaml --out "$out" --quiet --format $format >out 2>err
+		assert_eq "$format: $(as_read $format overall)" "$format: $(case $format in kcidb) echo PASS ;; junit) echo passed ;; *) echo pass ;; esac)"
+	done
 }
 
 @test "ktap and tap: a point whose deciding quantities are undecided is nowhere a pass; what is impossible is not undecided" {
@@ -360,6 +448,22 @@ measured() {
 		run -0 env -u MAKELEVEL make -s -C tree/tools/testing/selftests/kblat run_tests
 		assert_eq "${lines[-1]}" "${arm#*:}"
 		assert_contains "$output" "# KTAP version 1"
+	done
+}
+
+@test "the jobs of docs/labs.md: openQA shows a regression, none, what is undecided as skipped, and no comparison as failed" {
+	perl -MTAP::Parser -e 1 2>/dev/null || skip "not there: perl's TAP::Parser"
+	arms
+	boots few prefix=d boots=3 kernel=6.1.0-56-amd64
+	job openQA
+	local arm
+	for arm in same:passed slower:fail few:skip none:fail; do
+		measured "${arm%%:*}"
+		[ "$arm" != none:fail ] || rm upgraded
+		bash -c "$(<job.1)" >wrapped 2>err
+		run -0 "$BATS_TEST_DIRNAME/openqa_reader.pl" wrapped
+		assert_contains "$output" "kblat: compare: ${arm#*:}, "
+		[ "${#lines[@]}" -eq 1 ]
 	done
 }
 

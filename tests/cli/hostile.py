@@ -16,10 +16,9 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import xml.etree.ElementTree
 
 import boots
-import yaml
+import format_readers
 
 with contextlib.redirect_stderr(io.StringIO()):
     with contextlib.redirect_stdout(io.StringIO()):
@@ -65,12 +64,10 @@ def complaint(data, has_lines=False):
 
 def unreadable(format, text):
     try:
-        if format == 'junit':
-            xml.etree.ElementTree.fromstring(text)
-        elif format in ('kcidb', 'json'):
+        if format in format_readers.READERS:
+            format_readers.read(format, text)
+        if format == 'json':
             json.loads(text)
-        elif format == 'tmt':
-            yaml.safe_load(text)
         elif format == 'tap':
             lines = list(Parser().parse_text(text))
             tests = [t for t in lines if t.category == 'test']
