@@ -26,3 +26,9 @@ setup() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 }
+
+@test "a page that uses a term of the glossary links it there" {
+	run /usr/bin/python3 "$BATS_TEST_DIRNAME/docs_terms.py" "$ROOT"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
