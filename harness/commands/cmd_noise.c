@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "commands/commands.h"
 #include "common/json.h"
@@ -29,6 +30,7 @@ struct noise_options {
 
 static int noise_read_cpus(const char *text, struct cpulist *out, struct err *e)
 {
+	const long last = sysconf(_SC_NPROCESSORS_CONF) - 1;
 	char why[128];
 	int rc;
 
@@ -39,6 +41,9 @@ static int noise_read_cpus(const char *text, struct cpulist *out, struct err *e)
 	if (cpulist_parse(text, out, why, sizeof(why)) || !cpulist_count(out))
 		return err_set(e, -EINVAL, STATUS_USAGE, "--cpus", NULL,
 			       "must be a list of CPUs such as 1 or 2-5,8, not '%.40s'", text);
+	if (cpulist_next(out, (int)last) >= 0)
+		return err_set(e, -EINVAL, STATUS_USAGE, "--cpus", NULL,
+			       "this machine has the CPUs 0 to %ld, and so not all of '%.40s'", last, text);
 	return 0;
 }
 

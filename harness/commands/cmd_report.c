@@ -1,8 +1,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "commands/commands.h"
+#include "common/fs.h"
 #include "common/or_abort.h"
 #include "files/rundir/reader.h"
 #include "files/rundir/sealed.h"
@@ -75,6 +77,16 @@ static enum status make(const struct cli_list *args, struct err *e)
 	return e->status;
 }
 
+/* A folder that is no run, and in which there is none. */
+static bool is_without_run(const char *dir)
+{
+	char *record = fs_path("%s/run.json", dir);
+	const bool is_run = !access(record, F_OK);
+
+	free(record);
+	return fs_is_directory(dir) && !is_run;
+}
+
 static enum status make_page(const struct cli_list *args, void *unused, struct err *e)
 {
 	if (args->count == 1 && study_kind_at(args->items[0]))
@@ -82,6 +94,11 @@ static enum status make_page(const struct cli_list *args, void *unused, struct e
 	if (args->count == 1 && runs_page_is(args->items[0]))
 		return make_of_many(runs_page_make, args->items[0], e);
 	(void)unused;
+	if (args->count == 1 && is_without_run(args->items[0])) {
+		err_set(e, -EINVAL, STATUS_USAGE, args->items[0], "make a report",
+			"it is not a run directory, and there is none in it, three levels deep");
+		return e->status;
+	}
 	return make(args, e);
 }
 

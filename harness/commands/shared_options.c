@@ -45,6 +45,9 @@ static int read_budget(struct shared_options *w, struct err *e)
 		return 0;
 	if (unit_parse(UNIT_TIME_NS, w->budget, &w->budget_ns, why, sizeof(why)))
 		return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL, "%s", why);
+	if (w->budget_ns > 0 && !w->budget[strspn(w->budget, "0123456789")])
+		return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL,
+			       "'%.20s' would be nanoseconds; write it as 30min or 8h", w->budget);
 	if (w->budget_ns <= 0)
 		return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL,
 			       "must be longer than 0; write it as 30min or 8h");

@@ -596,7 +596,8 @@ static void add_kcidb_test(json_t *tests, const struct verdict_list *l, const ch
 
 	if (isfinite(v->value) && v->result != VERDICT_IMPOSSIBLE)
 		json_object_set_new(test, "number", kcidb_number(v));
-	json_object_set_new(test, "misc", json_pack("{s:s, s:s}", "why", text_shown(v->why), "numbers", text_shown(v->numbers)));
+	json_object_set_new(test, "misc",
+			    json_pack("{s:s, s:s}", "why", text_shown(v->why), "numbers", text_shown(v->numbers)));
 	json_array_append_new(tests, test);
 	free(path);
 	free(id);

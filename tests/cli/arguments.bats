@@ -94,3 +94,44 @@ wrong() {
 	[ "$status" -eq 0 ]
 	[[ $output =~ ^kblat\ [0-9]+\.[0-9]+\.[0-9]+ ]]
 }
+
+@test "mistakes say what is wrong, and what to do" {
+	spec s <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 100, repetitions: 1}
+	YAML
+	mkdir empty
+	local row words
+	while IFS='|' read -r row words; do
+		# shellcheck disable=SC2086 # several of them
+		run "$KBLAT" $row
+		assert_eq "$row: $status" "$row: 2"
+		assert_contains "$output" "$words"
+	done <<-'END'
+		summary s.yaml|it is a file; name the folder of a run
+		report s.yaml|it is a file; name the folder of a run
+		report empty|it is not a run directory, and there is none in it
+		boots status empty|it is not the directory of a study: it has no study.json
+		knobs --resume empty|it is not the directory of a study: it has no study.json
+		run s.yaml --budget 5|'5' would be nanoseconds; write it as 30min or 8h
+		noise --cpus 4095|this machine has the CPUs 0 to
+	END
+}
+
+@test "a run is measured again in its directory, as its README.txt says, and stays as it was sealed" {
+	scripted repetitions=1
+	run -0 sh -c "cd '$run_dir' && '$KBLAT' $(sed -n 's/^To repeat it: *kblat //p' "$run_dir/README.txt") --no-state"
+	[ "$(dirname "${lines[-1]}")" = "$T/runs" ]
+	run -0 "$KBLAT" verify "$run_dir"
+}
+
+@test "a kernel for the guest has the whole name of a package: others that begin so are not downloaded" {
+	mkdir bin
+	printf '#!/bin/sh\n[ "$1" = show ] && echo "Package: linux-image-6.1.0-47-amd64"\n' >bin/apt-cache
+	printf '#!/bin/sh\necho "$*" >>"%s/got"\n' "$T" >bin/apt-get
+	chmod 755 bin/*
+	run env PATH="$T/bin:$PATH" KBLAT_VM_DIR="$T/vm" "$ROOT/guest/kblat-guest" --prepare --kernel 6.1
+	echo "$output"
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "cannot find the package linux-image-6.1 in apt's archives"
+	! grep download got
+}

@@ -51,6 +51,10 @@ int run_open(const char *path, struct run *out, struct err *e)
 	out->path = realpath(path, NULL);
 	if (!out->path)
 		return run_refuse(path, e, errno == ENOENT ? "there is no such directory" : strerrordesc_np(errno));
+	if (!fs_is_directory(out->path)) {
+		run_close(out);
+		return run_refuse(path, e, "it is a file; name the folder of a run");
+	}
 	if (!run_has_file(out->path, "run.json") || !run_has_file(out->path, "resolved.json")) {
 		run_close(out);
 		return run_refuse(path, e,

@@ -182,12 +182,17 @@ struct engine {
 
 char *run_parent(const struct spec *spec, const char *out)
 {
-	char *path, *parent;
+	char *path, *record, *parent;
+	const char *folder;
 
 	if (out)
 		return fs_path("%s", out);
 	path = or_abort(strdup(spec->path));
-	parent = fs_path("%s/runs", dirname(path));
+	folder = dirname(path);
+	record = fs_path("%s/run.json", folder);
+	/* A run that is measured again is sealed: the new one goes beside it. */
+	parent = fs_path(access(record, F_OK) ? "%s/runs" : "%s/..", folder);
+	free(record);
 	free(path);
 	return parent;
 }

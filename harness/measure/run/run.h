@@ -31,8 +31,8 @@ struct run_result {
 	size_t total;
 };
 
-/* The directory in which run directories of a spec are created: `out` (--out), or runs/ next to the spec if that is
- * NULL. The caller frees. */
+/* The directory in which run directories of a spec are created: `out` (--out), or if that is NULL runs/ next to the spec; of a
+ * run's own spec, where that run is. The caller frees. */
 char *run_parent(const struct spec *spec, const char *out);
 
 /* 0, or a negative errno and `e`. Free the result in either case. */
