@@ -6,19 +6,13 @@
 #include "tuning/commands/tune_commands.h"
 
 static const struct program_command commands[] = {
-    {&tune_status_cli, tune_status, false},
-    {&tune_plan_cli, tune_plan, false},
-    {&tune_apply_cli, tune_apply, false},
-    {&tune_verify_cli, tune_verify, false},
-    {&tune_restore_cli, tune_restore, false},
-    {&tune_run_cli, tune_run, false},
-    {&tune_hold_cli, tune_hold, false},
-    {&tune_cpuset_cli, tune_cpuset, false},
-    {&tune_irq_cli, tune_irq, false},
-    {&tune_latency_cli, tune_latency, false},
-    {&tune_tuned_cli, tune_tuned, false},
-    {&tune_profiles_cli, tune_profiles, false},
-    {.cli = NULL},
+    {&tune_status_cli, tune_status, false},	{&tune_plan_cli, tune_plan, false},
+    {&tune_apply_cli, tune_apply, false},	{&tune_verify_cli, tune_verify, false},
+    {&tune_restore_cli, tune_restore, false},	{&tune_run_cli, tune_run, false},
+    {&tune_hold_cli, tune_hold, false},		{&tune_cpuset_cli, tune_cpuset, false},
+    {&tune_irq_cli, tune_irq, false},		{&tune_card_cli, tune_card, false},
+    {&tune_latency_cli, tune_latency, false},	{&tune_tuned_cli, tune_tuned, false},
+    {&tune_profiles_cli, tune_profiles, false}, {.cli = NULL},
 };
 
 static const struct program_status statuses[] = {

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Disturbs kbtune on a real kernel, as root, inside the guest: CPUs that are offline before, during and between, settings
-that change each other, and tuned killed. Once that is over, `kbtune restore` must have made the machine what it was.
+that change each other, tuned killed, and cards bound to another driver. Once that is over, `kbtune restore` must have made the machine what it was.
 
-    tests/vm/guest --no-rdma --timeout 3600 --out DIR -- tests/campaign/kbtune_guest.py [--minutes N] [--only KIND[,KIND]...]
+    tests/vm/guest --no-rdma --cards --timeout 3600 --out DIR -- tests/campaign/kbtune_guest.py [--minutes N] [--only KIND[,KIND]...]
         [--build DIR]
 
 Each case has a line in DIR/cases, and is not run again; DIR/sums is what tests/campaign/campaign --table prints. What was
@@ -324,7 +324,72 @@ def tuned_cases(_):
                 yield Case(f'{kind}:{after_s}', lambda k=kind, s=after_s: tuned_killed(k, s))
 
 
+# -- cards that are bound to another driver --------------------------------------------------------------------------------------
+
+CARD_SETTINGS = ('mtu', 'tx_queue_len', 'address', 'gro_flush_timeout', 'napi_defer_hard_irqs', 'flags')
+
+
+def addresses_of_cards():
+    found = []
+    for path in glob.glob('/sys/bus/pci/devices/*/class'):
+        if read(path).startswith('0x0200'):
+            found.append(path.split('/')[5])
+    return sorted(found)
+
+
+def cards():
+    """Of each card its driver, and of its interfaces what kbtune restores."""
+    found = {}
+    for card in addresses_of_cards():
+        base = f'/sys/bus/pci/devices/{card}'
+        found[card] = os.path.basename(os.path.realpath(f'{base}/driver')) + ' ' + (read(f'{base}/driver_override') or '')
+        for path in glob.glob(f'{base}/net/*') + glob.glob(f'{base}/virtio*/net/*'):
+            name = os.path.basename(path)
+            found.update({f'{card} {name} {s}': read(f'{path}/{s}') for s in CARD_SETTINGS})
+            found.update({p: read(p) for p in glob.glob(f'/proc/sys/net/ipv[46]/conf/{name}/*')})
+            for what in '-g', '-c', '-k':
+                found[f'{name} {what}'] = subprocess.run(['ethtool', what, name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                                         text=True, check=False).stdout
+    return found
+
+
+def bound(which, command, kill, name, configured):
+    """Kill kbtune after a write while it binds cards, or takes them back (`command`); then restore."""
+    if configured:
+        for path in glob.glob('/sys/class/net/*/device'):
+            put(f'{os.path.dirname(path)}/mtu', '1400')
+            put(f'/proc/sys/net/ipv4/conf/{path.split("/")[4]}/rp_filter', '1')
+    before, now = snapshot(), cards()
+    text = f'bind: {{{", ".join(f"{c}: uio_pci_generic" for c in which)}}}'
+    if name:
+        text += f'\ninclude: {name}'
+    if command == 'restore':
+        kbtune('apply', profile(text))
+    kbtune(*(['apply', profile(text)] if command == 'apply' else [command]), KBTUNE_KILL_AFTER=str(kill))
+    there = [os.path.basename(os.path.realpath(f'/sys/bus/pci/devices/{c}/driver')) for c in which]
+    lost, said = judged(before, kbtune('restore'), 'restore')
+    after = cards()
+    other = [f'{k}: {now.get(k)!r} -> {after.get(k)!r}' for k in sorted({*now, *after}) if now.get(k) != after.get(k)]
+    if other:
+        lost = f'{lost} cards: {other[:6]}'.strip()
+    return lost, f'killed with {there}; {said}'
+
+
+def bound_cases(_):
+    if subprocess.run(['modprobe', '-a', 'e1000e', 'virtio_net', 'uio_pci_generic'], check=False).returncode:
+        return
+    all_cards = addresses_of_cards()
+    choices = [(c,) for c in all_cards] + [tuple(all_cards), tuple(reversed(all_cards))]
+    for round_, name, which in itertools.product(range(3), ('', 'isolated'), choices if all_cards else ()):
+        for command, kills in (('apply', range(0, 8)), ('restore', range(0, 16, 1 if round_ else 2))):
+            for kill in kills:
+                yield Case(f'{round_}:{name}:{"+".join(which)}:{command}:write-{kill}',
+                           lambda w=which, c=command, k=kill, n=name, r=round_: bound(w, c, k, n, r == 1))
+
+
 KINDS = {
+    'kbtune-bound': Kind('in the guest with cards: killed after any write, while cards are bound to uio_pci_generic or taken back; then restore',
+                         bound_cases),
     'kbtune-offline': Kind('in the guest: a CPU offline before, during (killed after a write) and between, given up or not; then restore',
                            offline_cases),
     'kbtune-coupled': Kind('in the guest: settings that change each other, each alone and each pair of a family; then restore',

@@ -1,8 +1,10 @@
 /* kbtune status. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/fs.h"
 #include "common/json.h"
 #include "common/text.h"
 #include "tuning/commands/command.h"
@@ -13,6 +15,7 @@
 #include "tuning/machine/exclusion.h"
 #include "tuning/machine/latency.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/pci.h"
 #include "tuning/machine/state_folder.h"
 #include "tuning/machine/tasks.h"
 #include "tuning/machine/topology.h"
@@ -21,7 +24,8 @@
 const struct cli_command tune_status_cli = {
     .name = "status",
     .synopsis = "[--sysroot DIR] [--json]",
-    .summary = "Show what is applied, since when, and the state of CPUs, cpusets, PM QoS, tuned and irqbalance.",
+    .summary = "Show what is applied, since when, and the state of CPUs, cpusets, cards, PM QoS, tuned and "
+	       "irqbalance.",
     .min_args = 0,
     .max_args = 0,
 };
@@ -31,6 +35,22 @@ struct request {
 	bool json;
 };
 
+/* Network cards that programs drive themselves, whoever has bound them: "0000:03:00.0 vfio-pci". The caller frees. */
+static char *bound_cards(const struct machine *m)
+{
+	char **cards = pci_cards(m), *text = fs_path("%s", ""), driver[PCI_DRIVER_MAX];
+
+	for (char **card = cards; *card; card++)
+		if (pci_hands_over(pci_driver(m, *card, driver))) {
+			char *longer = fs_path("%s%s%s %s", text, *text ? ", " : "", *card, driver);
+
+			free(text);
+			text = longer;
+		}
+	sysroot_names_free(cards);
+	return text;
+}
+
 static json_t *status_json(struct machine *m, const struct journal *j, struct err *e)
 {
 	char cpus[CPULIST_TEXT_MAX], folder[5200];
@@ -39,6 +59,7 @@ static json_t *status_json(struct machine *m, const struct journal *j, struct er
 	struct exclusion_note others;
 	struct cgroups cg;
 	long long us;
+	char *cards;
 	json_t *all;
 
 	if (topology_read(m, &topo, e))
@@ -58,6 +79,10 @@ static json_t *status_json(struct machine *m, const struct journal *j, struct er
 		json_object_set_new(all, "dma_latency_us", json_integer(us));
 	if (m->root.live && tuned_daemon(m) && tuned_active(&active))
 		json_object_set_new(all, "tuned_daemon_profile", json_string(active.profile));
+	cards = bound_cards(m);
+	if (*cards)
+		json_object_set_new(all, "bound_cards", json_string(cards));
+	free(cards);
 	if (j->about && json_object_get(j->about, "shields"))
 		json_object_set(all, "shields", json_object_get(j->about, "shields"));
 	if (j->about && json_object_get(j->about, "impossible"))

@@ -37,7 +37,7 @@ static enum status load_applied(struct machine *m, struct journal *j, struct err
 	if (rc == -ENOENT)
 		err_set(e, rc, STATUS_NO, NULL, NULL, "no profile is applied, so there is nothing to verify");
 	else if (!rc && j->state != JOURNAL_APPLIED)
-		rc = err_set(e, -EINPROGRESS, STATUS_NO, j->profile, "verify",
+		rc = err_set(e, -EINPROGRESS, STATUS_NO, *j->profile ? j->profile : "single commands", "verify",
 			     "it is only partly applied (%s); undo it with 'kbtune restore'",
 			     journal_state_name(j->state));
 	if (rc && rc != -ENOENT && j->profile)

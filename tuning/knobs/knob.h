@@ -40,6 +40,9 @@ struct knob {
  */
 typedef void knob_plan(struct planner *p, const struct setting *s, const struct knob *k);
 
+/* knob_bind.c: network cards that a program drives itself. */
+knob_plan knob_bind_plan;
+
 /* knob_boot.c: kernel_arguments, compared with the command line that was booted, never written. */
 knob_plan knob_boot_plan;
 

@@ -42,7 +42,8 @@
 #define NO_CPUFREQ "there is no cpufreq driver here (a virtual machine, or the firmware keeps it for itself)"
 
 /*
- * Knobs are in the order in which they are applied. What gives a card other interrupts, and threads
+ * Knobs are in the order in which they are applied. What takes interfaces away is first, so that nothing else is planned for
+ * them, and the new interrupts of a card that comes back get everybody's defaults. What gives a card other interrupts, and threads
  * that poll it, comes before these are moved; a veth pair has such threads only with GRO. irqbalance
  * is stopped before interrupts are moved. Threads are examined before cpusets change their masks, and
  * again afterwards. tuned comes before values, so that values given explicitly in a profile take
@@ -51,6 +52,8 @@
  */
 /* clang-format off */
 const struct knob knobs[] = {
+	{"bind", "{card: vfio-pci or uio_pci_generic}: network cards, by PCI address or interface, that a program drives itself (DPDK)",
+	 knob_bind_plan, NULL, .cost = "the system does not have the card: its interfaces are gone"},
 	{"interfaces", "all, an interface such as eth0, or a list: which network cards the settings of cards are for (all: those with a device; default)",
 	 knob_cards_plan, NULL},
 	{"channels", "{rx, tx, other, combined}: queues of cards; a number or max", knob_cards_plan_group, &ethtool_channels,

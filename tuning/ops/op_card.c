@@ -202,12 +202,16 @@ struct step *op_card_plan(struct plan *plan, const struct machine *m, const char
 			  const struct ethtool_group *g, const json_t *want)
 {
 	struct planning p = {.plan = plan, .knob = knob, .card = card, .group = g, .want = want};
-	json_t *now, *values = json_object(), *value;
+	json_t *now, *values, *value;
 	char why[WHY_MAX];
 	const char *name;
 	struct step *s = NULL;
-	int rc = cards_read(m, card, g, &now, why, sizeof(why));
+	int rc;
 
+	if (plan_is_gone(plan, card))
+		return NULL;
+	values = json_object();
+	rc = cards_read(m, card, g, &now, why, sizeof(why));
 	p.now = now;
 	if (rc == -EOPNOTSUPP)
 		cannot(&p, "its driver has no such settings");

@@ -12,7 +12,7 @@ struct machine;
 struct plan;
 
 /* A step for a file that is to hold a value; or NULL, and why not is recorded, which is `absent` if there is no such
- * file. */
+ * file. NULL also for a file of what will be gone. */
 struct step *op_file_plan(struct plan *plan, const struct machine *m, const char *knob, const char *path,
 			  enum form form, const char *value, const char *absent);
 

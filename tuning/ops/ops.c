@@ -3,7 +3,7 @@
 #include <string.h>
 
 static const struct op *const ops[] = {&op_file, &op_irq,     &op_cpuset, &op_drain, &op_affinity,
-				       &op_card, &op_latency, &op_pause,  &op_tuned};
+				       &op_card, &op_latency, &op_pause,  &op_tuned, &op_bind};
 
 const struct op *ops_find(const char *name)
 {

@@ -7,6 +7,7 @@
 #include "tuning/steps/step.h"
 
 extern const struct op op_affinity; /* moves threads away from some CPUs */
+extern const struct op op_bind;	    /* the driver of a network card */
 extern const struct op op_card;	    /* what the driver of a network card lets be set */
 extern const struct op op_cpuset;   /* a control group with CPUs and memory */
 extern const struct op op_drain;    /* version 1: programs leave the root cpuset for another one */

@@ -11,7 +11,10 @@
 
 void plan_init(struct plan *p, const char *profile, const char *title)
 {
-	*p = (struct plan){.profile = fs_path("%s", profile), .title = fs_path("%s", title), .without = json_array()};
+	*p = (struct plan){.profile = fs_path("%s", profile),
+			   .title = fs_path("%s", title),
+			   .without = json_array(),
+			   .gone = json_array()};
 }
 
 void plan_free(struct plan *p)
@@ -37,6 +40,7 @@ void plan_free(struct plan *p)
 	free(p->profile);
 	free(p->title);
 	json_decref(p->without);
+	json_decref(p->gone);
 	*p = (struct plan){0};
 }
 
@@ -83,6 +87,32 @@ void plan_warn(struct plan *p, const char *format, ...)
 	va_start(ap, format);
 	p->warnings[p->warning_count++] = format_text(format, ap);
 	va_end(ap);
+}
+
+void plan_gone(struct plan *p, const char *name)
+{
+	json_array_append_new(p->gone, json_string(name));
+}
+
+static bool is_file_of(const char *path, const char *name)
+{
+	char *part = fs_path("/%s/", name);
+	const bool is =
+	    (!strncmp(path, "/sys/class/", 11) || !strncmp(path, "/proc/sys/net/", 14)) && strstr(path, part);
+
+	free(part);
+	return is;
+}
+
+bool plan_is_gone(const struct plan *p, const char *name_or_path)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach (p->gone, i, one)
+		if (!strcmp(name_or_path, json_string_value(one)) || is_file_of(name_or_path, json_string_value(one)))
+			return true;
+	return false;
 }
 
 static const char *cpus_text(const struct cpulist *set, char *buf)
@@ -424,9 +454,9 @@ json_t *plan_to_json(const struct plan *p)
 		json_array_append_new(steps, step_to_show(&p->steps[i]));
 	for (size_t i = 0; i < p->warning_count; i++)
 		json_array_append_new(warnings, json_string(p->warnings[i]));
-	return json_pack("{s:i, s:s, s:O, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "profile", p->profile,
-			 "without", p->without, "online_cpus", cpus_text(&p->online, online), "housekeeping_cpus",
-			 cpus_text(&p->housekeeping, housekeeping), "shields", shields_json(p), "steps", steps,
-			 "impossible", missing_json(p), "irreversible", irreversible_json(p), "reboot", boot_json(p),
-			 "warnings", warnings);
+	return json_pack("{s:i, s:s, s:O, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:O}", "schema", 1, "profile",
+			 p->profile, "without", p->without, "online_cpus", cpus_text(&p->online, online),
+			 "housekeeping_cpus", cpus_text(&p->housekeeping, housekeeping), "shields", shields_json(p),
+			 "steps", steps, "impossible", missing_json(p), "irreversible", irreversible_json(p), "reboot",
+			 boot_json(p), "warnings", warnings, "gone", p->gone);
 }

@@ -48,6 +48,7 @@ struct plan {
 	char **warnings;
 	size_t warning_count;
 	json_t *without; /* keys of the profile's settings that are left out */
+	json_t *gone;	 /* names of interfaces and RDMA devices that the system will not have meanwhile */
 };
 
 void plan_init(struct plan *p, const char *profile, const char *title);
@@ -60,6 +61,10 @@ void plan_missing(struct plan *p, const char *knob, const char *object, const ch
     __attribute__((format(printf, 4, 5)));
 void plan_boot(struct plan *p, const char *name, const char *want, const char *have, bool is_met);
 void plan_warn(struct plan *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The system will not have it; so there is nothing to plan for it, or for a file of it. */
+void plan_gone(struct plan *p, const char *name);
+bool plan_is_gone(const struct plan *p, const char *name_or_path);
 
 /* --strict: -ENOTSUP and `e` (STATUS_IMPOSSIBLE) if something is not possible here or cannot be undone; each such thing
  * is printed to `list` (NULL: nowhere). */
