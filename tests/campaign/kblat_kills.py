@@ -118,8 +118,54 @@ def stop_cases(_):
             yield Case(f'{who}:stop-{i}', lambda w=who, s=chance.random(), t=chance.choice((0.01, 0.1, 0.5)): stop(w, s * took, t))
 
 
+DPDK = '''kblat: 1
+name: fault
+settings: {transport: dpdk, kernel: pingpong, size: 64, messages: 4000, pause: 100us, repetitions: 1, warmup: 20, timeout: 5s}
+matrix: [{check: yes}]
+'''
+
+
+def traces_of_dpdk():
+    """Files, folders and sockets that DPDK or a side of ours may leave."""
+    found = [p for place in ('/run/dpdk', '/var/run/dpdk', '/tmp/dpdk', '/dev/hugepages') for p in glob.glob(f'{place}/**', recursive=True)]
+    with open('/proc/net/unix') as f:
+        sockets = [line.split()[-1] for line in f if 'kblat-' in line or 'dpdk' in line]
+    return set(found + sockets + glob.glob('/tmp/rte*'))
+
+
+def kill_dpdk(who, at, before):
+    """Sides over memif are killed; after that the same run must work, undisturbed."""
+    run = runs.Run(spec=DPDK)
+    run.start(run.command())
+    time.sleep(at)
+    hit = send(await_processes(run, who), signal.SIGKILL)
+    lost = run.wait()
+    judged, what = run.judge(killed=who == 'all', shm_may_stay=who == 'all')
+    if left := sorted(traces_of_dpdk() - before):
+        lost += f' left behind: {left}'
+    again = runs.Run(spec=DPDK)
+    again.start(again.command('--set', 'messages=100'))
+    lost += again.wait()
+    if wrong := measured.wrong(again.process.returncode, (glob.glob(f'{again.out}/*') or [again.out])[0]):
+        lost += f' the next run: {wrong}: {again.said[-600:]}'
+    return f'{lost} {judged}'.strip(), f'{what}; {hit} killed after {at * 1000:.0f} ms'
+
+
+def kill_dpdk_cases(_):
+    chance, before = random.Random(6), traces_of_dpdk()
+    run = runs.Run(spec=DPDK)
+    run.start(run.command())
+    run.wait()
+    if 'cannot load:' in run.said or 'without DPDK' in run.said:
+        raise sandbox.NotPossible('kblat cannot use DPDK here')
+    for i in range(125):
+        for who in ('source', 'sink', 'endpoints', 'all'):
+            yield Case(f'{who}:dpdk-{i}', lambda w=who, s=chance.random(): kill_dpdk(w, s * 1.2, before))
+
+
 KINDS = {
     'kblat-time': Kind('coordinator, source, sink or all killed at any moment of a run', kill_time_cases),
     'kblat-call': Kind('the coordinator killed at any system call', kill_call_cases),
+    'kblat-dpdk': Kind('sides over DPDK killed at any moment: nothing is left, and the next run works', kill_dpdk_cases),
     'kblat-stop': Kind('coordinator, source, sink or all stopped for a while (SIGSTOP): the run completes', stop_cases),
 }

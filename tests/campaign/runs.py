@@ -35,15 +35,15 @@ def recorded_machine():
 class Run:
     number = 0
 
-    def __init__(self, top=None, keeps_this_machine=False):
-        """Runs use the transports in turn."""
+    def __init__(self, top=None, keeps_this_machine=False, spec=None):
+        """Runs use the transports in turn, or this spec."""
         self.keeps_this_machine = keeps_this_machine
         self.top = top or f'{sandbox.programs.folder}/run'
         shutil.rmtree(self.top, ignore_errors=True)
         os.makedirs(self.top)
         self.out, self.said, self.spec = f'{self.top}/runs', '', f'{self.top}/fault.yaml'
         with open(self.spec, 'w') as f:
-            f.write(SPEC.replace('TRANSPORT', TRANSPORTS[Run.number % len(TRANSPORTS)]))
+            f.write(spec or SPEC.replace('TRANSPORT', TRANSPORTS[Run.number % len(TRANSPORTS)]))
         Run.number += 1
 
     def command(self, *more):
