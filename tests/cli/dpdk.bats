@@ -192,6 +192,59 @@ traces() {
 	LINES
 }
 
+# bats test_tags=long
+@test "one side over DPDK and the other over AF_XDP measure each other, whichever is the source" {
+	cards
+	ip -n "$A" address add 198.18.0.1/24 dev card
+	ip -n "$B" address add 198.18.0.2/24 dev card
+	spec y <<-'YAML'
+		settings: {transport: dpdk, messages: 2000, repetitions: 1, warmup: 50, size: 64}
+		matrix:
+		  - {kernel: pingpong, size: [12, 64, 1472], check: yes}
+		  - {kernel: oneway, pause: 100us}
+		  - {kernel: exchange}
+		  - {kernel: stream, depth: 8}
+	YAML
+	for sides in net_af_packet0,iface=card:xdp xdp:net_af_packet0,iface=card; do
+		run "$KBLAT" run y.yaml --no-state --out runs --source "ip netns exec $A" --sink "ip netns exec $B" \
+			--set source_device="${sides%%:*}" --set sink_device="${sides##*:}"
+		assert_measured "lost"
+		run_dir=$(tail -n 1 <<<"$output")
+		assert_eq "$(json "$run_dir/summary.json" 'max(p["loss"]["duplicates"] for p in d["points"])')" 0
+		assert_eq "$(json "$run_dir/points/0000/point.json" 'sorted([s.get("driver"), s.get("library", "")[:5], s.get("mode", "")] for s in (d["granted"]["source"], d["granted"]["sink"]))')" \
+			"[['net_af_packet', 'DPDK ', ''], ['veth', '', 'native']]"
+		assert_eq "$(json "$run_dir/summary.json" 'd["points"][2]["loss"]["lost"] <= 15')" True
+	done
+	run "$KBLAT" run y.yaml --no-state --out runs --set source_device=xdp --set sink_device=xdp
+	[ "$status" -eq 2 ]
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "source_device and sink_device are both xdp: that is transport xdp"
+	run "$KBLAT" run y.yaml --no-state --out runs --set source_device=xdp
+	[ "$status" -eq 2 ]
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "memif joins both sides"
+}
+
+@test "the sides of two runs at a time do not meet, and sides with different versions say so" {
+	"$KBLAT" run x.yaml --no-state --out runs --set messages=300000 --set repetitions=1 >out 2>err &
+	pid=$!
+	await_run has_endpoints $pid
+	run "$KBLAT" run x.yaml --no-state --out runs
+	assert_measured
+	status=0
+	wait $pid || status=$?
+	output=$(cat out err)
+	assert_measured
+
+	cat >older <<-'SH'
+		#!/bin/bash
+		"$@" | sed -u 's/DPDK [0-9.]*/DPDK 19.11.2/'
+	SH
+	chmod +x older
+	run "$KBLAT" run x.yaml --no-state --out runs --sink "$PWD/older"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "the other DPDK 19.11.2; install the same on both"
+}
+
 # impossible WORDS OPTION…
 impossible() {
 	run "$KBLAT" run x.yaml --no-state --out runs "${@:2}"
@@ -207,7 +260,7 @@ impossible() {
 		[[ $(readlink "$card/driver") == */@(virtio-pci|e1000|e1000e|ixgbe|ice|pcieport) ]] || continue
 		card=${card##*/}
 		impossible "dpdk $card: the card is bound to the kernel's driver" --set source_device="$card" --set sink_device="$card"
-		assert_contains "$output" "\`dpdk-devbind.py --bind=vfio-pci $card\` hands it over"
+		assert_contains "$output" "\`kbtune card bind $card"
 		break
 	done
 	if [ "$(cat /sys/kernel/mm/hugepages/*/free_hugepages | sort -n | tail -n 1)" -eq 0 ]; then

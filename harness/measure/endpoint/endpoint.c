@@ -37,18 +37,17 @@ static json_t *error_message(const struct err *e)
 
 static int on_connect(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
-	const struct transport_ops *ops = ep->flow.transport;
-
 	if (!ep->transport || ep->has_met)
 		return err_set(e, -EPROTO, STATUS_FAILED, "connect", NULL,
 			       ep->transport ? "came twice" : "came before open");
 	ep->has_met = true;
 
-	int rc = ops->connect(ep->transport, json_object_get(order, "peer"), e);
+	int rc = ep->transport->ops->connect(ep->transport, json_object_get(order, "peer"), e);
 
 	ep->is_connected = !rc;
 	if (!rc)
-		*reply = json_pack("{s:s, s:o}", "type", "connected", "granted", ops->granted(ep->transport));
+		*reply =
+		    json_pack("{s:s, s:o}", "type", "connected", "granted", ep->transport->ops->granted(ep->transport));
 	return rc;
 }
 
@@ -83,7 +82,7 @@ static void prepare_worker(struct endpoint *ep, uint32_t messages)
 /* Before prepare(), which may depend on what the side records. */
 static void set_transport_columns(struct endpoint *ep, uint32_t messages)
 {
-	const struct transport_ops *ops = ep->flow.transport;
+	const struct transport_ops *ops = ep->transport->ops;
 
 	for (unsigned i = 0; ops->set_column && i < ep->recorder.columns; i++)
 		ops->set_column(ep->transport, ep->recorder.column[i].name, ep->recorder.column[i].data, messages);
@@ -118,7 +117,7 @@ static int start_threads(struct endpoint *ep, struct err *e)
 
 static int prepare_transport(struct endpoint *ep, struct err *e)
 {
-	const struct transport_ops *ops = ep->flow.transport;
+	const struct transport_ops *ops = ep->transport->ops;
 	int rc = ops->prepare(ep->transport, e);
 
 	if (!rc && ep->flow.config.device_stamps)
@@ -329,7 +328,7 @@ static void clean_up(struct endpoint *ep)
 	if (stopped) {
 		runners_join(&ep->runners);
 		if (ep->transport)
-			ep->flow.transport->close(ep->transport);
+			ep->transport->ops->close(ep->transport);
 		if (ep->side)
 			ep->flow.kernel->side->close(ep->side);
 		recorder_close(&ep->recorder);
@@ -368,9 +367,9 @@ static json_t *hello_message(void)
  * called again, after `pause`; -1: when something has happened. */
 static int be_idle(struct endpoint *ep, int pause)
 {
-	if (!ep->is_connected || ep->runners.count || !ep->flow.transport->idle)
+	if (!ep->is_connected || ep->runners.count || !ep->transport->ops->idle)
 		return -1;
-	ep->flow.transport->idle(ep->transport);
+	ep->transport->ops->idle(ep->transport);
 	return pause < 0 ? 1 : pause < IDLE_MOST_MS ? 2 * pause : IDLE_MOST_MS;
 }
 

@@ -74,7 +74,7 @@ static void convert_device_stamps(struct endpoint *ep)
 
 	if (!ep->flow.config.device_stamps)
 		return;
-	good = ep->flow.transport->read_clock(ep->transport, &c->last, &c->counter, NULL) == 0 &&
+	good = ep->transport->ops->read_clock(ep->transport, &c->last, &c->counter, NULL) == 0 &&
 	       !device_clock_is_lost(c, ticks_to_ns(ep, c->last.after - c->first.before));
 	for (unsigned i = 0; good && i < ep->recorder.columns; i++)
 		if (is_by_device(ep, i))
@@ -160,10 +160,10 @@ static void find_failure(struct endpoint *ep, struct err *failure)
 			"a measuring thread ran for %lld ms at SCHED_FIFO %lld without sleeping, and was stopped; "
 			"raise priority_limit if this is intended",
 			(long long)s->priority_limit / 1000000, (long long)s->priority);
-	else if (finished && thread && ep->flow.transport->failure(ep->transport, failure) == 0)
+	else if (finished && thread && ep->transport->ops->failure(ep->transport, failure) == 0)
 		err_sys(failure, thread, ep->flow.transport->name, "move messages");
-	else if (finished && !thread && ep->flow.transport->device_failure)
-		ep->flow.transport->device_failure(ep->transport, failure);
+	else if (finished && !thread && ep->transport->ops->device_failure)
+		ep->transport->ops->device_failure(ep->transport, failure);
 	if (finished && thread)
 		ep->worker.counters.bad_completions++;
 }
@@ -171,7 +171,7 @@ static void find_failure(struct endpoint *ep, struct err *failure)
 /* Check the result of one-sided operations in the memory of the passive side. */
 static void check_memory(struct endpoint *ep)
 {
-	const struct transport_ops *ops = ep->flow.transport;
+	const struct transport_ops *ops = ep->transport->ops;
 
 	if (ep->role == ROLE_SINK && ep->worker.is_passive && ep->settled >= 0 && ops->check_memory)
 		ep->worker.counters.bad_memory = ops->check_memory(ep->transport, (uint64_t)ep->settled);

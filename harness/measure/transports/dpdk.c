@@ -15,6 +15,7 @@
 #define WITHOUT_DPDK
 #endif
 #include "measure/transports/dpdk.h"
+#include "measure/transports/xdp_types.h"
 
 #define BURSTS_MOST 4096 /* that are taken at once: strangers may send without end */
 
@@ -25,8 +26,8 @@ enum { PROTOCOL_AT = 23, ADDRESS_AT = 30, PORT_AT = 36 };
 
 static const struct opt dpdk_options[] = {
     {"source_device", OPT_STR, FIELD(source_device), DPDK_MEMIF, 0, 0, NULL,
-     "the source's port: memif (a ring in memory shared with the sink), a PCI address, or a driver of DPDK's with its "
-     "arguments"},
+     "the source's port: memif (a ring in memory shared with the sink), a PCI address, a driver of DPDK's with its "
+     "arguments, or xdp: this side uses AF_XDP instead, on the interface that has its address"},
     {"sink_device", OPT_STR, FIELD(sink_device), DPDK_MEMIF, 0, 0, NULL, "the sink's port, likewise"},
     {"source_ip", OPT_STR, FIELD(source_ip), "198.18.0.1", 0, 0, NULL,
      "IPv4 address in the source's frames; no interface needs to have it"},
@@ -61,6 +62,27 @@ static const char *port_of(const struct dpdk_settings *s, enum role role)
 	return role == ROLE_SINK ? s->sink_device : s->source_device;
 }
 
+static bool is_xdp(const char *device)
+{
+	return !strcmp(device, DPDK_XDP);
+}
+
+/* Of a side that uses AF_XDP. */
+static struct xdp_settings xdp_settings_of(const struct dpdk_settings *s)
+{
+	struct xdp_settings x = {.port = s->udp_port,
+				 .queue = s->queue,
+				 .ring = s->descriptors,
+				 .budget = 64,
+				 .need_wakeup = true,
+				 .mode = XDP_MODE_AUTO,
+				 .zerocopy = XDP_ZEROCOPY_AUTO};
+
+	snprintf(x.source_address, sizeof(x.source_address), "%s", s->source_ip);
+	snprintf(x.sink_address, sizeof(x.sink_address), "%s", s->sink_ip);
+	return x;
+}
+
 static int check_ports(const struct dpdk_settings *s, char *why, size_t why_size)
 {
 	const bool own[] = {!strcmp(s->source_device, DPDK_MEMIF), !strcmp(s->sink_device, DPDK_MEMIF)};
@@ -75,6 +97,8 @@ static int check_ports(const struct dpdk_settings *s, char *why, size_t why_size
 		    "source_device %s and sink_device %s: memif joins both sides, so that both must be \"" DPDK_MEMIF
 		    "\"",
 		    s->source_device, s->sink_device);
+	else if (is_xdp(s->source_device) && is_xdp(s->sink_device))
+		snprintf(why, why_size, "source_device and sink_device are both " DPDK_XDP ": that is transport xdp");
 	else
 		return 0;
 	return -EINVAL;
@@ -115,6 +139,11 @@ static int dpdk_check(const void *settings, const struct transport_config *confi
 	if (udp_frame_check(config, why, why_size) || check_ports(s, why, why_size) ||
 	    check_addresses(s, why, why_size) || check_mempool(s, why, why_size))
 		return -EINVAL;
+	if (is_xdp(s->source_device) || is_xdp(s->sink_device)) {
+		const struct xdp_settings x = xdp_settings_of(s);
+
+		return xdp_transport.check(&x, config, why, why_size);
+	}
 	if (config->size <= DPDK_SIZE_MAX)
 		return 0;
 	snprintf(why, why_size, "size %lld and transport dpdk: a frame holds at most %d bytes", (long long)config->size,
@@ -175,8 +204,8 @@ static int dpdk_open_parts(struct dpdk *t, const struct transport_config *config
 	return rc;
 }
 
-static int dpdk_open(const struct transport_config *config, const void *settings, struct transport **out,
-		     json_t **address, struct err *e)
+static int dpdk_open_port(const struct transport_config *config, const void *settings, struct transport **out,
+			  json_t **address, struct err *e)
 {
 	struct dpdk *t = or_abort(calloc(1, sizeof(*t)));
 	int rc;
@@ -199,6 +228,16 @@ static int dpdk_open(const struct transport_config *config, const void *settings
 	json_object_set_new(*address, "rendezvous", json_string(t->rendezvous));
 	*out = &t->base;
 	return 0;
+}
+
+static int dpdk_open(const struct transport_config *config, const void *settings, struct transport **out,
+		     json_t **address, struct err *e)
+{
+	const struct dpdk_settings *s = settings;
+	const struct xdp_settings x = xdp_settings_of(s);
+
+	return is_xdp(port_of(s, config->role)) ? xdp_transport.open(config, &x, out, address, e)
+						: dpdk_open_port(config, s, out, address, e);
 }
 
 /* --- the hot path --- */
@@ -424,7 +463,8 @@ static int read_peer(struct dpdk *t, const json_t *peer, struct err *e)
 
 	if (rc)
 		return rc;
-	if (!is_same_version(dpdk_library.version(), version))
+	if (!is_xdp(port_of(&t->settings, t->role == ROLE_SINK ? ROLE_SOURCE : ROLE_SINK)) &&
+	    !is_same_version(dpdk_library.version(), version))
 		return err_set(e, -EPROTO, STATUS_IMPOSSIBLE, t->object, NULL,
 			       "this side has %s, the other %s; install the same on both", dpdk_library.version(),
 			       *version ? text_clean(version, strlen(version), theirs, sizeof(theirs)) : "none");

@@ -18,6 +18,7 @@
 #define DPDK_QUEUE_MAX 63
 #define DPDK_SHIFT     10      /* of the frames that are sent, so that their payload begins on a cache line */
 #define DPDK_MEMIF     "memif" /* a ring that kblat makes between the sides */
+#define DPDK_XDP       "xdp"   /* no port: this side is one of the transport xdp, with the same frames */
 
 struct dpdk_settings {
 	char source_device[OPT_STR_MAX], sink_device[OPT_STR_MAX];

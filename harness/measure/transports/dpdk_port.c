@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -191,6 +192,62 @@ static int take_card(const struct dpdk_port *p, struct err *e)
 		       "another side of a point uses this card; each side needs its own");
 }
 
+/* The process that has a file open: its ID, or 0. */
+static int process_with(const char *file)
+{
+	char target[PATH_BYTES];
+	int pid = 0;
+	glob_t all;
+
+	if (glob("/proc/[0-9]*/fd/*", GLOB_NOSORT, NULL, &all))
+		return 0;
+	for (size_t i = 0; i < all.gl_pathc && !pid; i++) {
+		const ssize_t length = readlink(all.gl_pathv[i], target, sizeof(target) - 1);
+
+		if (length <= 0)
+			continue;
+		target[length] = '\0';
+		if (!strcmp(target, file))
+			pid = atoi(all.gl_pathv[i] + strlen("/proc/"));
+	}
+	globfree(&all);
+	return pid;
+}
+
+/* With uio nothing keeps two programs from driving a card; with vfio-pci the kernel does. */
+static int check_programs(const struct dpdk_port *p, struct err *e)
+{
+	char pattern[PATH_BYTES], path[PATH_BYTES], comm[32] = "?";
+	int pid = 0;
+	glob_t uio;
+	FILE *f;
+
+	snprintf(pattern, sizeof(pattern), "/sys/bus/pci/devices/%s/uio/uio*", p->name);
+	if (glob(pattern, 0, NULL, &uio))
+		return 0;
+	snprintf(path, sizeof(path), "/dev/%.32s", strrchr(uio.gl_pathv[0], '/') + 1);
+	globfree(&uio);
+	pid = process_with(path);
+	if (!pid)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	f = fopen(path, "re");
+	if (f && fgets(comm, sizeof(comm), f))
+		comm[strcspn(comm, "\n")] = '\0';
+	if (f)
+		fclose(f);
+	return err_set(e, -EBUSY, STATUS_FAILED, p->object, NULL, "the program %s (process %d) uses this card already",
+		       text_named(comm), pid);
+}
+
+/* vfio-pci needs an IOMMU. */
+static const char *option_to_bind(const struct dpdk_port *p)
+{
+	char group[32];
+
+	return read_link(p->name, "iommu_group", group, sizeof(group)) ? "" : " --driver uio_pci_generic";
+}
+
 static int check_card(const struct dpdk *t, struct err *e)
 {
 	const struct dpdk_port *p = &t->port;
@@ -202,19 +259,18 @@ static int check_card(const struct dpdk *t, struct err *e)
 			       "no PCI device here has this address; `lspci -D` lists them");
 	if (!read_link(p->name, "driver", driver, sizeof(driver)))
 		return err_set(e, -ENODEV, STATUS_IMPOSSIBLE, p->object, NULL,
-			       "the card is bound to no driver; `dpdk-devbind.py --bind=vfio-pci %s` hands it over",
-			       p->name);
+			       "the card is bound to no driver; `kbtune card bind %s%s` hands it over", p->name,
+			       option_to_bind(p));
 	if (!strcmp(driver, "vfio-pci"))
 		return check_vfio(p, e);
 	if (!strcmp(driver, "uio_pci_generic") || !strcmp(driver, "igb_uio"))
 		return check_uio(p, t->settings.huge, driver, e);
 	if (shares_card(driver))
 		return 0;
-	return err_set(
-	    e, -EBUSY, STATUS_IMPOSSIBLE, p->object, NULL,
-	    "the card is bound to the kernel's driver %s; `dpdk-devbind.py --bind=vfio-pci %s` hands it over, "
-	    "and its network interface is gone meanwhile",
-	    driver, p->name);
+	return err_set(e, -EBUSY, STATUS_IMPOSSIBLE, p->object, NULL,
+		       "the card is bound to the kernel's driver %s; `kbtune card bind %s%s` hands it over, and its "
+		       "network interface is gone meanwhile",
+		       driver, p->name, option_to_bind(p));
 }
 
 /* --- the EAL --- */
@@ -367,6 +423,8 @@ int dpdk_port_begin(struct dpdk *t, const char *text, int cpu, struct err *e)
 		rc = check_card(t, e);
 	if (!rc && is_card)
 		rc = take_card(p, e);
+	if (!rc && is_card)
+		rc = check_programs(p, e);
 	if (!rc && t->settings.huge && !free_huge_pages())
 		rc = err_set(
 		    e, -ENOMEM, STATUS_IMPOSSIBLE, p->object, NULL,
