@@ -25,6 +25,8 @@ RUN = {
     "build/kblat doctor": ("", 0, 3),
     "sudo experiments/launch/netns build/kblat run experiments/quickstart/card.yaml":
         ("build/kblat run experiments/quickstart/card.yaml --dry-run", 0),
+    "sudo experiments/launch/rdma-netns mlx5_0 mlx5_1 build/kblat run experiments/thesis/roundtrip-mtu":
+        ("build/kblat run experiments/thesis/roundtrip-mtu --dry-run", 0),
     "sudo experiments/launch/netns build/kblat run experiments/cards/wait-limit --only transport=tcp":
         ("build/kblat run experiments/cards/wait-limit --only transport=tcp --dry-run", 0),
     "guest/kblat-guest --out runs -- build/kblat run experiments/quickstart --quick --out runs":

@@ -207,3 +207,99 @@ make_capture() {
 	[ "$status" -eq 77 ]
 	assert_contains "$output" "need root"
 }
+
+# In a network namespace with two interfaces d0 and d1, a cable between them; prints what is there afterwards. `rdma` is ours, as no driver here lets a
+# device be moved: it notes what is asked of it.
+with_two_cards() {
+	mkdir -p bin
+	cat >bin/rdma <<-END
+		#!/bin/bash
+		cd "$T" || exit 1
+		case \$* in
+		"dev show mlx5_"[01]) ;;
+		"link show mlx5_"[01]/1) echo "link \$3 state ACTIVE physical_state LINK_UP netdev d\${3:5:1} " ;;
+		"system show netns") echo "netns \$(cat mode) copy-on-fork on" ;;
+		"system set netns "*) echo "\$4" >mode ;;
+		"dev set mlx5_"[01]" netns kblat-"*) [ ! -e refuse ] && echo "\$*" >>asked ;;
+		*) exit 1 ;;
+		esac
+	END
+	chmod +x bin/rdma
+	echo shared >mode
+	: >asked
+	# shellcheck disable=SC2016 # expanded by the shell inside
+	PATH=$T/bin:$PATH unshare --net bash -c 'ip link set lo up && ip link add d0 type veth peer name d1 || exit 1
+		for i in 0 1; do ip addr add 192.0.2.$((i + 1))/30 dev d$i && ip link set d$i up || exit 1; done
+		"$@"
+		echo "status $?"
+		ip -o addr show scope global | sed -E "s/^[0-9]+: (d[01]) +inet ([^ ]+) .*/\1 \2/" | sort
+		ip -o link show up | grep -c " d[01]@"' - "$@"
+}
+as_they_were=$'d0 192.0.2.1/30\nd1 192.0.2.2/30\n2'
+
+@test "two RDMA devices get a namespace each, what the connection manager sends crosses from one to the other, and all is as it was afterwards" {
+	need_namespaces
+	need_adapter
+	export KBLAT_ADAPTER=$T/adapter
+	mkdir "$KBLAT_ADAPTER"
+	printf 'device mlx5_0\nnetdev d0\ndevice mlx5_1\nnetdev d1\n' >"$KBLAT_ADAPTER/script"
+	spec n <<<'settings: {kernel: pingpong, transport: verbs, connect: rdmacm, messages: 100, repetitions: 1, warmup: 10, check: yes, poll: event}'
+	run with_two_cards "$ROOT/experiments/launch/rdma-netns" mlx5_0 mlx5_1 env "LD_PRELOAD=$preload" "$KBLAT" run n.yaml --no-state --out runs
+	echo "$output"
+	assert_eq "$(tail -n 4 <<<"$output" | tail -n 3)" "$as_they_were"
+	run_dir=$(compgen -G "$T/runs/*")
+	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 1
+	assert_eq "$(json "$run_dir/points/0000/point.json" '[d["granted"][s]["device"] for s in ("source", "sink")]')" "['mlx5_0', 'mlx5_1']"
+	assert_contains "$(json "$run_dir/points/0000/point.json" 'd["granted"]')" 198.18.214.2
+	assert_eq "$(cut -d ' ' -f 1-4 asked)" $'dev set mlx5_0 netns\ndev set mlx5_1 netns'
+	assert_eq "$(cat mode)" shared
+	run cut -d ' ' -f 5 asked
+	assert_contains "${lines[0]}" -source
+	assert_contains "${lines[1]}" -sink
+	for name in "${lines[@]}"; do
+		[ ! -e "/run/netns/$name" ] && [ ! -e "/run/${name%-*}.rdma" ]
+	done
+}
+
+@test "a driver that does not let its device be moved, other namespaces, routes and wrong words: nothing is changed" {
+	need_namespaces
+	touch refuse
+	run with_two_cards "$ROOT/experiments/launch/rdma-netns" mlx5_0 mlx5_1 true
+	assert_contains "$output" "the driver of mlx5_0 does not let it be moved into a namespace"
+	assert_contains "$output" $'status 77\n'"$as_they_were"
+	assert_eq "$(cat mode)" shared
+	rm refuse
+	# shellcheck disable=SC2016 # expanded by the shell inside
+	run with_two_cards bash -c 'ip route add 203.0.113.0/24 dev d1; "$@"' - "$ROOT/experiments/launch/rdma-netns" mlx5_0 mlx5_1 true
+	assert_contains "$output" "d1 has routes to other networks, which would be cut off"
+	assert_contains "$output" $'status 77\n'"$as_they_were"
+	assert_eq "$(cat asked)" ""
+	run with_two_cards "$ROOT/experiments/launch/rdma-netns" mlx5_0 mlx5_7 true
+	assert_contains "$output" "there is no RDMA device mlx5_7"
+	for words in "mlx5_0 mlx5_0 true" "mlx5_0 mlx5_1" "--interfaces ib0 mlx5_0 mlx5_1 true"; do
+		# shellcheck disable=SC2086 # several words
+		run "$ROOT/experiments/launch/rdma-netns" $words
+		[ "$status" -eq 2 ]
+	done
+}
+
+@test "devices, interfaces and addresses of a killed launcher are put back by the next one" {
+	need_namespaces
+	cat >begin_and_kill <<-'END'
+		"$@" bash -c 'echo $$ >child; exec sleep 60' &
+		pid=$!
+		for _ in {1..200}; do
+			[ ! -s child ] || break
+			sleep 0.05
+		done
+		kill -KILL $pid "$(cat child)"
+		wait $pid
+		ip -o link show | grep -c ' d[01]@'
+		"$@" true
+	END
+	run with_two_cards bash "$T/begin_and_kill" "$ROOT/experiments/launch/rdma-netns" mlx5_0 mlx5_1
+	echo "$output"
+	assert_contains "$output" $'status 0\n'"$as_they_were"
+	assert_eq "$(cat mode)" shared
+	assert_eq "$(wc -l <asked)" 4
+}

@@ -395,3 +395,19 @@ registered() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 }
+
+@test "a launcher that gives devices to namespaces says that this driver does not let it, and puts all back" {
+	[ -z "${KBLAT_ADAPTER:-}" ] || skip "needs the kernel's devices"
+	ip link add d7 type dummy && ip addr add 198.51.100.9/24 dev d7 && ip link set d7 up && rdma link add rxe7 type rxe netdev d7
+	before=$(ip -o addr show scope global | sed 's/^[0-9]*: //'; ip -o link show up | cut -d : -f 2; rdma system show netns; rdma dev show | sed 's/^[0-9]*: //')
+	run "$ROOT/experiments/launch/rdma-netns" rxe7 rxe0 true
+	echo "$output"
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "the driver of rxe7 does not let it be moved into a namespace"
+	after=$(ip -o addr show scope global | sed 's/^[0-9]*: //'; ip -o link show up | cut -d : -f 2; rdma system show netns; rdma dev show | sed 's/^[0-9]*: //')
+	rdma link delete rxe7
+	ip link delete d7
+	assert_eq "$after" "$before"
+	assert_eq "$(ip netns list)" ""
+	[ -z "$(compgen -G "/run/kblat-*.rdma")" ]
+}
