@@ -400,14 +400,33 @@ flows_spec() {
 @test "numbers that cannot be pooled are refused" {
 	claims_spec nopool <<-'YAML'
 		  - {id: a, claim: c, metric: lat_ns.p50, points: {}, value: {max: 1s}, pool: yes}
-		  - {id: b, claim: c, metric: lat_ns.max, points: {delay: 1us}, against: {delay: 4us}, ratio: {max: 1}, pool: yes}
+		  - {id: b, claim: c, metric: lat_ns.n, points: {delay: 1us}, against: {delay: 4us}, ratio: {max: 1}, pool: yes}
 		  - {id: c, claim: c, metric: lat_ns.p50, points: {delay: 1us}, against: {delay: 4us}, ratio: {max: 1}, pool: some}
 	YAML
 	run "$KBLAT" run nopool.yaml
 	[ "$status" -eq 2 ]
 	assert_contains "$output" "'pool' belongs to 'ratio'"
-	assert_contains "$output" "'pool' needs a quantile, a mean or the like, not lat_ns.max"
+	assert_contains "$output" "'pool' needs a number that has an interval, not lat_ns.n"
 	assert_contains "$output" "'pool' must be yes or no"
+}
+
+@test "maxima are pooled where they are those of as many messages, and not where they are not" {
+	spec maxima <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, repetitions: 4, messages: 1000, burst: 1000, noise: 200ns}
+		matrix:
+		  - {size: [8B, 16B], delay: [1us, 4us]}
+		  - {size: 32B, delay: 1us, messages: 3000, burst: 3000}
+		  - {size: 32B, delay: 4us}
+		claims:
+		  - {id: pooled, claim: c, metric: lat_ns.max, points: {delay: 1us, size: "<32B"}, against: {delay: 4us}, by: [size], pool: yes, ratio: {max: 0.5}}
+		  - {id: larger, claim: c, metric: lat_ns.max, points: {delay: 1us, size: "<32B"}, against: {delay: 4us}, by: [size], pool: yes, ratio: {min: 1.01}}
+		  - {id: unequal, claim: c, metric: lat_ns.max, points: {delay: 1us}, against: {delay: 4us}, by: [size], pool: yes, ratio: {max: 0.5}}
+	YAML
+	run "$KBLAT" run maxima.yaml --out runs
+	echo "$output"
+	assert_eq "$(json "${lines[-1]}/claims.json" '[c["verdict"] for c in d["claims"]]')" "['holds', 'fails', 'not judged']"
+	assert_contains "$(json "${lines[-1]}/claims.json" 'd["claims"][2]["cases"][0]["why"]')" \
+		"has 3000 messages in a repetition, and point 5 1000: their extremes cannot be pooled"
 }
 
 @test "a page shows what fails, then what holds, then what was not judged, collapsed by reason" {

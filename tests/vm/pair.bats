@@ -190,3 +190,13 @@ keep_time() {
 	kill "$(cat /run/chronyd.pid)"
 	ssh $other "kill \$(cat /run/chronyd.pid)"
 }
+
+@test "the quick study of VIA over one link: what compares verbs with UDP is judged, unless it needs an adapter" {
+	run "$KBLAT" run "$ROOT/experiments/via/bandwidth-latency" --quick --no-state --out "$T/runs" --sink "ssh $other" \
+		--set source_address=192.0.2.1 --set sink_address=192.0.2.2 --set repetitions=4
+	assert_measured 'claim .* fails'
+	json "$run_dir/claims.json" '[(c["id"], c["verdict"], c["measured"], c["why"]) for c in d["claims"]]'
+	assert_eq "$(json "$run_dir/claims.json" '[c["id"] for c in d["claims"] if "network interface" in c["why"]]')" "[]"
+	assert_eq "$(json "$run_dir/claims.json" 'sorted(n for n in ("emulated", "emulated-large", "emulated-bandwidth", "higher-peak")
+		if [c["cases"][0]["value"] for c in d["claims"] if c["id"] == n] == [None])')" "[]"
+}

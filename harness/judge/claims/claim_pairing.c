@@ -356,6 +356,28 @@ static bool pool_add_point(struct pool *pool, const struct summary_point *point,
 	return good;
 }
 
+#define ABOUT_EQUAL 1.1 /* as a few messages may be lost */
+
+/* Messages of a repetition. */
+static double messages_of(const struct summary_point *point, const struct claim_metric *metric)
+{
+	return number_or_zero(summary_number(&point->results, metric->of, "n")) / (double)point->rep_count;
+}
+
+/* The maximum of more messages is larger, so one of their ratios says nothing beside others. */
+static bool are_comparable(const struct claim_pairing *p, const struct summary_point *point,
+			   const struct summary_point *partner, char **why)
+{
+	const enum over_reps of = claim_metric_over_reps(&p->claim->metric);
+	double n = messages_of(point, &p->claim->metric), m = messages_of(partner, &p->claim->against.metric);
+
+	if ((of == OVER_REPS_MIN || of == OVER_REPS_MAX) && (n > m * ABOUT_EQUAL || m > n * ABOUT_EQUAL))
+		*why = fs_path("point %" JSON_INTEGER_FORMAT " has %.0f messages in a repetition, and point "
+			       "%" JSON_INTEGER_FORMAT " %.0f: their extremes cannot be pooled",
+			       point->id, n, partner->id, m);
+	return !*why;
+}
+
 static bool pool_add_pair(struct claim_case *c, const struct claim_pairing *p, const struct summary_point *point,
 			  struct pool *of_points, struct pool *of_against, char **why)
 {
@@ -365,7 +387,8 @@ static bool pool_add_pair(struct claim_case *c, const struct claim_pairing *p, c
 		return false;
 	point_ids_add(&c->points, point->id);
 	point_ids_add(&c->against, partner->id);
-	return pool_add_point(of_points, point, &p->claim->metric, p->claim->rules, why) &&
+	return are_comparable(p, point, partner, why) &&
+	       pool_add_point(of_points, point, &p->claim->metric, p->claim->rules, why) &&
 	       pool_add_point(of_against, partner, &p->claim->against.metric, p->claim->rules, why);
 }
 

@@ -182,9 +182,9 @@ static void read_pool(struct claim_reader *r)
 		return;
 	else if (!yaml_get(r->node, "ratio"))
 		claim_reader_complain(r, n, "'pool' belongs to 'ratio': the mean ratio of all cases");
-	else if (!claim_reader_spreads(&c->metric) || !claim_reader_spreads(&c->against.metric))
-		claim_reader_complain(r, n, "'pool' needs a quantile, a mean or the like, not %s",
-				      claim_reader_spreads(&c->metric) ? c->against.metric.text : c->metric.text);
+	else if (!claim_reader_has_interval(&c->metric) || !claim_reader_has_interval(&c->against.metric))
+		claim_reader_complain(r, n, "'pool' needs a number that has an interval, not %s",
+				      claim_reader_has_interval(&c->metric) ? c->against.metric.text : c->metric.text);
 	else
 		r->claim->pools = true;
 }

@@ -51,9 +51,9 @@ void claim_reader_complain(struct claim_reader *r, const struct ynode *at, const
 /* Check and store it. `is_elsewhere`: it belongs to points of another experiment. */
 void claim_reader_metric(struct claim_reader *r, const struct ynode *n, bool is_elsewhere, struct claim_metric *m);
 
-/* The unit of its numbers; and whether there is one number for each repetition, whose spread counts. */
+/* The unit of its numbers; and whether repetitions say how far off they may be, which they do not for sums. */
 enum unit claim_reader_unit(const struct claim_metric *m);
-bool claim_reader_spreads(const struct claim_metric *m);
+bool claim_reader_has_interval(const struct claim_metric *m);
 
 /* 'judge': the quantities that decide a comparison, "p50, p99" or a list, as an array of their keys; NULL: the spec names
  * none. A new reference. */

@@ -111,9 +111,9 @@ enum unit claim_reader_unit(const struct claim_metric *m)
 	return claim_metric_unit(m);
 }
 
-bool claim_reader_spreads(const struct claim_metric *m)
+bool claim_reader_has_interval(const struct claim_metric *m)
 {
-	return claim_metric_over_reps(m) == OVER_REPS_SPREAD;
+	return claim_metric_over_reps(m) != OVER_REPS_SUM;
 }
 
 /* --- what decides a comparison --- */
