@@ -34,9 +34,26 @@ state_of_this_machine() {
 	unset KBLAT_SYSROOT
 }
 
+# Words that run a command as somebody who has no rights: none if this user is one.
+as_other=()
+[ "$EUID" -ne 0 ] || as_other=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all)
+
+# is_root: may this user be somebody else, and so give files away? Root of a container may have no rights, and in a namespace there may be nobody else.
+is_root() { [ "$EUID" -eq 0 ] && "${as_other[@]}" true 2>/dev/null; }
+
+# need_root WHY: skips the test for everybody else.
+need_root() { is_root || skip "needs root with all of its rights, $1"; }
+
 # need_others FILE: skips the test if other users may not execute that file, as in a clone below /root.
 need_others() {
-	[ "$(id -u)" -ne 0 ] || setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$1" || skip "other users may not reach $1"
+	[ "$EUID" -ne 0 ] || need_root "to be somebody else"
+	"${as_other[@]}" test -x "$1" || skip "other users may not reach $1"
+}
+
+# need_locked_memory: skips the test if this user may not lock what a small program has: then pages of the model of an adapter, too, are faulted in
+# while it is measured.
+need_locked_memory() {
+	/usr/bin/python3 -IS -c 'import ctypes, sys; sys.exit(ctypes.CDLL(None).mlockall(1) != 0)' || skip "this user may not lock memory; ulimit -l"
 }
 
 # need_namespaces FLAG…: skips the test if this user may not make these namespaces, as in a container without rights.

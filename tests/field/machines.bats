@@ -427,26 +427,25 @@ capture() {
 }
 
 @test "what a right is lacking for is in the plan, with the capability and how to leave it out" {
-	[ "$(id -u)" -eq 0 ] || skip "not root"
+	need_root "to give files away, and to be somebody else"
 	machine small-v2
 	chmod -R a+rX "$T"
 	need_others "$KBTUNE"
 	chown -R 65534:65534 m
 	chown -R 0:0 m/sys
-	chmod u+w m/proc/irq/*/effective_affinity_list
-	run setpriv --reuid=65534 --regid=65534 --clear-groups "$KBTUNE" plan isolated --sysroot "$T/m" --without aspm --without workqueues --without thp
+	run "${as_other[@]}" "$KBTUNE" plan isolated --sysroot "$T/m" --without aspm --without workqueues --without thp
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output =~ "--without shields "\ +"/sys/fs/cgroup"[^:]*": permission denied, it takes CAP_" ]]
 	[[ $output != *"--without irqs"* ]]
-	run setpriv --reuid=65534 --regid=65534 --clear-groups "$KBTUNE" apply isolated --sysroot "$T/m" --without aspm --without workqueues --without thp
+	run "${as_other[@]}" "$KBTUNE" apply isolated --sysroot "$T/m" --without aspm --without workqueues --without thp
 	echo "$output"
 	[ "$status" -eq 77 ]
 	assert_contains "$output" "; or leave these out: --without shields"
-	run setpriv --reuid=65534 --regid=65534 --clear-groups "$KBTUNE" apply isolated --sysroot "$T/m" --without aspm --without workqueues --without thp --without shields
+	run "${as_other[@]}" "$KBTUNE" apply isolated --sysroot "$T/m" --without aspm --without workqueues --without thp --without shields
 	echo "$output"
 	[ "$status" -eq 0 ]
-	run setpriv --reuid=65534 --regid=65534 --clear-groups "$KBTUNE" restore --sysroot "$T/m"
+	run "${as_other[@]}" "$KBTUNE" restore --sysroot "$T/m"
 	[ "$status" -eq 0 ]
 	# One capability, of a process that is root.
 	printf 'kbtune: 1\nshields: [{name: rt, place: {node: 0, take: 1, cores: no}, partition: member}]\ntasks: away\n' >one.yaml
