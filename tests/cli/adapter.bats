@@ -100,6 +100,7 @@ soft_roce() {
 }
 
 @test "every kernel, valid, with all of its messages" {
+	need_locked_memory
 	local kernel
 	adapter <<<'device mlx5_0'
 	"$KBLAT" list kernels --json >kernels.json
@@ -139,6 +140,7 @@ devices() {
 }
 
 @test "two cards that are cabled with each other: auto takes one for each side, so that a link is measured" {
+	need_locked_memory
 	spec cabled <<-'YAML'
 		settings: {transport: verbs, kernel: oneway, poll: event, messages: 100, burst: 1, repetitions: 2, warmup: 20}
 		claims:
@@ -175,6 +177,7 @@ devices() {
 }
 
 @test "a loop inside one card: a warning in the summary, and no claim about a link is judged" {
+	need_locked_memory
 	local sets
 	spec loop <<-'YAML'
 		settings: {transport: verbs, kernel: oneway, poll: event, messages: 100, burst: 1, repetitions: 2, warmup: 20}

@@ -362,6 +362,7 @@ nothing_of() {
 
 @test "--mask hides what the states of machines, commands and settings name" {
 	"$ROOT/tests/sysroots/machine" unpack two-cpus machine
+	chmod -R u+w machine
 	echo quokka17 >machine/proc/sys/kernel/hostname
 	echo "root=UUID=8a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9 ip=10.77.3.17::10.77.3.1 systemd.machine_id=0123456789abcdef0123456789abcdef x=$USER" >machine/proc/cmdline
 	echo "Linux version 6.1.0 (wombatkeeper@numbat-xl) #1" >machine/proc/version

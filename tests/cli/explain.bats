@@ -47,9 +47,7 @@ causes() {
 		settings: {kernel: oneway, transport: shmem, messages: 2000, burst: 1, pause: 10us, repetitions: 1, limit: 10ns, explain: 'yes'}
 	YAML
 	chmod 777 .
-	local -a unprivileged=()
-	[ "$(id -u)" -ne 0 ] || unprivileged=(setpriv --reuid=65534 --regid=65534 --clear-groups)
-	run "${unprivileged[@]}" "$KBLAT" run s.yaml --no-state --out runs
+	run "${as_other[@]}" "$KBLAT" run s.yaml --no-state --out runs
 	run_dir=$(tail -n 1 <<<"$output")
 	[[ $output != *"% explained"* ]]
 	run "$KBLAT" explain "$run_dir"
@@ -243,14 +241,14 @@ while True:
 
 @test "without tracing a point is measured with a warning, but not with explain: required" {
 	need_feature libtracefs
-	[ "$(id -u)" -eq 0 ] || skip "needs root, to be somebody else"
+	need_root "to be somebody else"
 	chmod 755 "$T"
 	need_others "$KBLAT"
 	install -d -m 777 others
 	spec mine <<-'YAML'
 		settings: {kernel: oneway, transport: shmem, messages: 1000, burst: 1, repetitions: 1, poll: event, explain: 'yes'}
 	YAML
-	run setpriv --reuid=65534 --regid=65534 --clear-groups "$KBLAT" run mine.yaml --out "$T/others"
+	run "${as_other[@]}" "$KBLAT" run mine.yaml --out "$T/others"
 	assert_measured
 	assert_contains "$output" "explain: tracefs: you have no access"
 	run_dir=$(tail -n 1 <<<"$output")
@@ -259,7 +257,7 @@ while True:
 	run "$KBLAT" explain "$run_dir"
 	assert_eq "$status" 4
 	assert_contains "$output" "nothing was recorded, so there is no cause to name: tracefs: you have no access"
-	run setpriv --reuid=65534 --regid=65534 --clear-groups "$KBLAT" run mine.yaml --out "$T/others" --set explain=required
+	run "${as_other[@]}" "$KBLAT" run mine.yaml --out "$T/others" --set explain=required
 	assert_eq "$status" 77
 	assert_contains "$output" "explain: tracefs: you have no access"
 }

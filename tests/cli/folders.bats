@@ -19,7 +19,7 @@ setup() {
 }
 
 root_only() {
-	[ "$(id -u)" -eq 0 ] || skip "root alone can give files away"
+	need_root "to give files away"
 }
 
 # boots_of DIR STATUS: makes the record of a comparison of kernels, with the program as its boot loader.

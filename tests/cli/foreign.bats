@@ -43,6 +43,7 @@ failed() {
 }
 
 @test "cyclictest: each repetition is a run with its state before and after, and what it printed" {
+	cyclictest -q -l 1 >/dev/null 2>&1 || skip "this user may not run cyclictest"
 	status=0
 	"$KBLAT" run --foreign cyclictest-json --out runs --reps 2 -- cyclictest -q -l 100 -i 1000 -h 1000000 '--json={file}' >out || status=$?
 	[ "$status" -eq 0 ]

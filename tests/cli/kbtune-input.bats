@@ -181,7 +181,7 @@ wrong_profile() {
 	rmdir $j
 	cp good $j
 	chmod 600 $j
-	if [ "$(id -u)" -eq 0 ]; then
+	if is_root; then
 		chown 65534 $j
 		refused "belongs to user 65534"
 		chown 0 $j

@@ -640,7 +640,7 @@ refused_for() {
 }
 
 @test "what one user has applied excludes others until it is restored" {
-	[ "$(id -u)" -eq 0 ] || skip "only root can give a file away"
+	need_root "to give a file away"
 	machine small-v2
 	mkdir -p m/dev/shm m.before/dev/shm
 	profile mild <<<'sysctl: {vm.swappiness: 7}'
@@ -668,7 +668,7 @@ refused_for() {
 }
 
 @test "who may write to /run is not kept out by a file that anybody can make, but told of it; others are" {
-	[ "$(id -u)" -eq 0 ] || skip "only root can give a file away"
+	need_root "to give a file away"
 	machine small-v2
 	mkdir -p m/dev/shm
 	profile mild <<<'sysctl: {vm.swappiness: 7}'
@@ -701,7 +701,7 @@ refused_for() {
 }
 
 @test "who cannot read a journal is told whose profile is applied, since when, and that it takes that user" {
-	[ "$(id -u)" -eq 0 ] || skip "only root can be somebody else"
+	need_root "to be somebody else"
 	machine small-v2
 	mkdir -p m/dev/shm m/var/lib
 	chmod 1777 m/dev/shm

@@ -289,16 +289,14 @@ load kbtune_helper
 @test "no rights: status 77 and the capability, and nothing is half-applied" {
 	machine small-v2
 	chmod -R a+rX "$T"
-	prefix=()
-	[ "$(id -u)" -ne 0 ] || prefix=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 	[ "$(id -u)" -eq 0 ] || chmod 464 m/proc/sys/vm/stat_interval
 	need_others "$KBTUNE"
-	run "${prefix[@]}" "$KBTUNE" apply isolated --sysroot "$T/m"
+	run "${as_other[@]}" "$KBTUNE" apply isolated --sysroot "$T/m"
 	echo "$output"
 	[ "$status" -eq 77 ]
 	as_before
 	if [ "$(id -u)" -eq 0 ]; then
-		run "${prefix[@]}" "$KBTUNE" apply baseline
+		run "${as_other[@]}" "$KBTUNE" apply baseline
 		echo "$output"
 		[ "$status" -eq 77 ]
 		assert_contains "$output" "run it as root, or with CAP_"

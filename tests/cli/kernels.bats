@@ -392,9 +392,9 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 	YAML
 	chmod 755 "$T"
 	mkdir -m 777 free
-	[ "$(id -u)" -eq 0 ] || skip "needs root to drop what it has"
+	need_root "to drop what it has"
 	need_others "$KBLAT"
-	run setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all \
+	run "${as_other[@]}" \
 		bash -c 'ulimit -r 0; exec "$@"' _ "$KBLAT" run p.yaml --out free --set priority=10
 	[ "$status" -eq 77 ]
 	assert_contains "$output" "SCHED_FIFO 10"

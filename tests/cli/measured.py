@@ -6,10 +6,11 @@
 It did if its exit status is 0. It is 3 if what was measured is not valid: right only if each reason for that, in this run or in
 each run of this campaign, is one that a busy machine brings about (BUSY), or one that the test itself means to bring about
 (REASON, regular expressions of the whole text). A claim that fails is the reason "claim ID fails". The scripted transport takes
-no time, so that nothing excuses its points.
+no time, so that nothing excuses its points but pages that this user may not lock.
 
 Exit status 0, or 1 and a line for each thing that is wrong.
 """
+import ctypes
 import json
 import os
 import re
@@ -17,8 +18,9 @@ import resource
 import sys
 
 # Numbers are there so that a rule is not excused that fires where it should not.
+FAULTS = r"[1-9]\d* page faults? inside the measured interval \(.*"
 BUSY = (
-    r"[1-9]\d* page faults? inside the measured interval \(.*",
+    FAULTS,
     r"the pacer missed [1-9]\d* of \d+ steps \((?P<more>\S+) %\); missed_limit is (?P<less>\S+) %",
     r"the error of the clock between .*, (?P<more>\S+) us, is larger than the median of .*, (?P<less>\S+) us; .*",
     r"the tick counter (of the \w+'s host )?failed its checks: the tick counter strays [1-9]\d* ns from CLOCK_MONOTONIC_RAW; .*",
@@ -29,6 +31,11 @@ NOT_LOCKED = r"the memory is not locked; raise the limit \(ulimit -l\) \(.*"
 def load(*path):
     with open(os.path.join(*path), encoding="utf-8") as f:
         return json.load(f)
+
+
+def may_lock():
+    """Even the memory of a small program?"""
+    return ctypes.CDLL(None).mlockall(1) == 0
 
 
 def is_limited():
@@ -80,7 +87,7 @@ def wrong(status, path, reasons=()):
     for run in dict.fromkeys([*runs(path), path]):
         for point in points_of(run):
             scripted = {v for k, v in point["params"].items() if k.split(".")[-1] == "transport"} == {"scripted"}
-            busy = () if scripted else BUSY + (NOT_LOCKED,) * is_limited()
+            busy = (FAULTS,) * (not may_lock()) if scripted else BUSY + (NOT_LOCKED,) * is_limited()
             found += point["reasons"]
             bad += ["point %s: %s" % (point["id"], r) for r in point["reasons"] if not excused(r, (*busy, *reasons))]
         found += (claims := failing_claims(run))

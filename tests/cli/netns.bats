@@ -199,11 +199,7 @@ make_capture() {
 	run "$ROOT/experiments/launch/netns"
 	[ "$status" -eq 2 ]
 	need_others "$ROOT/experiments/launch/netns"
-	if [ "$(id -u)" -eq 0 ]; then
-		run setpriv --reuid=65534 --regid=65534 --clear-groups "$ROOT/experiments/launch/netns" true
-	else
-		run "$ROOT/experiments/launch/netns" true
-	fi
+	run "${as_other[@]}" "$ROOT/experiments/launch/netns" true
 	[ "$status" -eq 77 ]
 	assert_contains "$output" "need root"
 }

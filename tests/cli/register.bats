@@ -47,7 +47,7 @@ load helper
 }
 
 @test "sizes beyond the limit on locked memory are not possible here, and the others run" {
-	[ "$(id -u)" -eq 0 ] || skip "needs root, to give up what frees root from the limit"
+	need_root "to give up what frees root from the limit"
 	spec limit <<-'YAML'
 		settings: {kernel: register, transport: shmem, messages: 10, repetitions: 1, warmup: 0}
 		matrix:

@@ -100,13 +100,13 @@ stages_of() {
 
 @test "stages: whoever may not load a filter has those of SO_TIMESTAMPING, and the point says why" {
 	need_feature libbpf
-	[ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || skip "needs root and setpriv"
+	need_root "to be somebody else"
 	spec u <<-'YAML'
 		settings: {kernel: oneway, messages: 50, burst: 1, pause: 1ms, repetitions: 1, warmup: 5, stages: yes, poll: event, transport: udp}
 	YAML
 	need_others "$KBLAT"
 	chmod 755 "$T" && mkdir -m 777 runs
-	run setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all "$KBLAT" run u.yaml --no-state --out "$T/runs"
+	run "${as_other[@]}" "$KBLAT" run u.yaml --no-state --out "$T/runs"
 	assert_measured
 	[ "$(cat /proc/sys/kernel/unprivileged_bpf_disabled)" -ne 0 ] || skip "on this machine everybody may load filters"
 	assert_eq "$(json "$run_dir/points/0000/point.json" 'd["granted"]["sink"]["socket_stamps"]')" "Operation not permitted"

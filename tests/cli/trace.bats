@@ -125,17 +125,15 @@ ask() {
 }
 
 @test "stamps need no rights; late requests are then not explained, which is said" {
-	local user=()
 	need_others "$KBLAT"
-	[ "$(id -u)" -ne 0 ] || user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	chmod 777 "$T"
-	run "${user[@]}" "$KBLAT" trace --stamps --no-state --out runs -- ./traced 60
+	run "${as_other[@]}" "$KBLAT" trace --stamps --no-state --out runs -- ./traced 60
 	echo "$output"
 	[ "$status" -eq 0 ]
 	run_dir=$(tail -n 1 <<<"$output")
 	assert_eq "$(latency n)" 60
 	assert_contains "$("$KBLAT" summary "$run_dir" --json)" "tracefs"
-	run "${user[@]}" "$KBLAT" trace --stamps --explain required --no-state --out none -- ./traced 60
+	run "${as_other[@]}" "$KBLAT" trace --stamps --explain required --no-state --out none -- ./traced 60
 	assert_eq "$status" 77
 	assert_eq "$(find none -mindepth 1 2>/dev/null)" ""
 }
@@ -932,25 +930,24 @@ share() {
 }
 
 @test "who may not trace is told why: no rights, a user namespace, a kernel that is locked down, a PID namespace" {
-	local user=() words=(trace --no-state --out none --from ./traced:serve --to ./traced:serve%return)
+	local words=(trace --no-state --out none --from ./traced:serve --to ./traced:serve%return)
 	need_others "$KBLAT"
-	[ "$(id -u)" -ne 0 ] || user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	chmod 777 "$T"
-	run "${user[@]}" "$KBLAT" "${words[@]}" -- ./traced 10 none
+	run "${as_other[@]}" "$KBLAT" "${words[@]}" -- ./traced 10 none
 	assert_eq "$status" 77
 	assert_contains "$output" "tracefs: you have no access; run kblat as root"
-	run "${user[@]}" "$KBLAT" "${words[@]}" --pid $$ --for 1s
+	run "${as_other[@]}" "$KBLAT" "${words[@]}" --pid $$ --for 1s
 	assert_eq "$status" 77
 	assert_contains "$output" "tracefs: you have no access; run kblat as root"
 	if unshare --user --map-root-user --mount true; then
-		run "${user[@]}" unshare --user --map-root-user --mount "$KBLAT" "${words[@]}" -- ./traced 10 none
+		run "${as_other[@]}" unshare --user --map-root-user --mount "$KBLAT" "${words[@]}" -- ./traced 10 none
 		assert_eq "$status" 77
 		assert_contains "$output" "tracefs: is refused even to root"
 	fi
 	assert_eq "$(find none -mindepth 1 2>/dev/null)" ""
 	needs_tracefs
 	run unshare --mount sh -c 'mount -t tmpfs none /sys/kernel/security && echo "none integrity [confidentiality]" >/sys/kernel/security/lockdown &&
-		exec "$@"' - "${user[@]}" "$KBLAT" "${words[@]}" -- ./traced 10 none
+		exec "$@"' - "${as_other[@]}" "$KBLAT" "${words[@]}" -- ./traced 10 none
 	assert_eq "$status" 77
 	assert_contains "$output" "tracefs: the kernel is locked down (confidentiality)"
 	ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 run unshare --pid --fork --kill-child "$KBLAT" "${words[@]}" -- ./traced 10 none

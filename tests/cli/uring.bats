@@ -71,7 +71,7 @@ counted() {
 		kernel=handoff|uring
 		source_address=::1|different families
 	LINES
-	[ "$(id -u)" -eq 0 ] || skip "needs root, to give up a capability"
+	need_root "to give up a capability"
 	local less="setpriv --inh-caps=-all --bounding-set=-ipc_lock,-sys_resource prlimit --memlock=8388608"
 	run "$KBLAT" run x.yaml --no-state --out runs --source "$less" --set registered=yes --set over=tcp --set size=16MiB
 	echo "$output"
