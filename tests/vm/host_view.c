@@ -32,9 +32,9 @@ static const char *const files[] = {
 };
 static const char *const folders[] = {"/sys/fs/cgroup/*/", "/dev/cpuset/*/"};
 
-/* Of threads that come and go: how their names begin. */
-static const char *const passing[] = {"kworker", "khugepaged", "bats", "bash", "sort",	      "grep",
-				      "cat",	 "tee",	       "diff", "sh",   "vm-host-view"};
+/* Of threads that come and go, or (irq/) follow their interrupts when these fire the next time: how their names begin. */
+static const char *const passing[] = {"kworker", "khugepaged", "irq/", "bats", "bash", "sort",
+				      "grep",	 "cat",	       "tee",  "diff", "sh",   "vm-host-view"};
 
 struct lines {
 	char *line[LINES_MAX];

@@ -24,13 +24,19 @@ static bool is_alone_on(const struct cpulist *cpus, const struct cpulist *shield
 	return cpulist_is_subset(cpus, shielded);
 }
 
-/* Has it every CPU but those that are offline, because its cpuset has no others? */
-static bool is_made_by_cpuset(const struct collection *c, const struct thread *t)
+/* RCU's own threads of several CPUs: it takes CPUs that go offline from them, and gives them those that come online. */
+static bool is_of_rcu(const struct thread *t)
+{
+	return t->is_kernel && (!strncmp(t->name, "rcu_exp_par_gp", 14) || !strncmp(t->name, "rcub/", 5));
+}
+
+/* Has it every CPU but those that are offline, because its cpuset has no others, or RCU has taken them from it? */
+static bool is_made_by_kernel(const struct collection *c, const struct thread *t)
 {
 	char cpuset[256];
 
 	return cpulist_is_subset(&c->p->topo.online, &t->cpus) && !cpulist_intersects(&t->cpus, &c->offline) &&
-	       strcmp(tasks_cpuset(c->p->m, t->pid, cpuset, sizeof(cpuset)), "/");
+	       (strcmp(tasks_cpuset(c->p->m, t->pid, cpuset, sizeof(cpuset)), "/") || is_of_rcu(t));
 }
 
 /* A thread with an affinity of its own is recorded even if it need not move, because cpusets reset its affinity; so is one
@@ -39,7 +45,7 @@ static int collect_thread(const struct thread *t, void *context)
 {
 	struct collection *c = context;
 	char cpus[CPULIST_TEXT_MAX];
-	const bool any_offline = cpulist_first(&c->offline) >= 0, wide = any_offline && is_made_by_cpuset(c, t);
+	const bool any_offline = cpulist_first(&c->offline) >= 0, wide = any_offline && is_made_by_kernel(c, t);
 	bool own = !wide && (any_offline || !cpulist_is_subset(&c->present, &t->cpus)),
 	     in_way = cpulist_intersects(&t->cpus, &c->p->shielded);
 	json_t *one;

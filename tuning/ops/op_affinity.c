@@ -6,7 +6,7 @@
  * of a thread is restored, too. Threads that have been started since inherit from one of these where
  * they may run, and get back what that one gets back, and are then recorded like it.
  * "pins": also that, of threads that stay; `verify` compares their masks.
- * Of threads, "wide": its cpuset makes its mask, and gives it also
+ * Of threads, "wide": its cpuset or the kernel makes its mask, and gives it also
  * CPUs that come online; "as_left": its mask when a CPU that was offline could not be given back to it. "left": only such
  * threads are restored, and only those that nobody has placed since.
  */
@@ -272,7 +272,8 @@ static const json_t *mask_of(const struct heirs *h, int tid)
 	return json_object_get(h->masks, key);
 }
 
-/* Whom it has its mask from: its process, or the nearest process above that is recorded. */
+/* Whom it has its mask from: its process, or the nearest process above that is recorded. A kernel thread has it from
+ * kthreadd: the kernel keeps what was set for that beside the mask itself, and hands it on. */
 static const json_t *ancestor_of(const struct heirs *h, const struct thread *t)
 {
 	struct thread above = *t;
@@ -295,7 +296,7 @@ static int find_heir(const struct thread *t, void *context)
 	const json_t *from;
 	const char *was;
 
-	if (t->is_bound || t->is_kernel || mask_of(h, t->tid))
+	if (t->is_bound || mask_of(h, t->tid))
 		return 0;
 	from = ancestor_of(h, t);
 	was = json_string_value(json_object_get(from, "was"));
