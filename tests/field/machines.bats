@@ -468,7 +468,7 @@ capture() {
 	kill "${pids[@]}"
 	"$KBLAT" report "$run_dir" >/dev/null
 	echo "$output"
-	assert_contains "$output" "others ran for"
+	assert_contains "$output" "waited for a CPU that others had, for"
 	grep -q "Valid, but other programs ran where it measured\|Not valid" "$run_dir/derived/report.html"
 }
 

@@ -213,6 +213,44 @@ static void others(struct facts *f)
 	set_counter(f, 2, "source", "waited_ns", 1000000);
 }
 
+static void others_on_both(struct facts *f)
+{
+	others(f);
+	for (size_t i = 0; i < 3; i++) {
+		set_counter(f, i, "sink", "duration_ns", 1000000000);
+		set_counter(f, i, "sink", "waited_ns", 1500000000); /* of several threads */
+	}
+}
+
+static void others_for_a_tick(struct facts *f)
+{
+	for (size_t i = 0; i < 3; i++)
+		set_counter(f, i, "source", "duration_ns", 20000000);
+	set_counter(f, 1, "source", "waited_ns", 10000000);
+}
+
+static void others_for_little(struct facts *f)
+{
+	others(f);
+	for (size_t i = 0; i < 3; i++)
+		set_counter(f, i, "source", "waited_ns", 9000000);
+}
+
+static void wakes(struct facts *f)
+{
+	others(f);
+	for (size_t i = 0; i < 3; i++) {
+		set_counter(f, i, "source", "waited_ns", 300000000);
+		set_counter(f, i, "source", "switches_voluntary", 10000); /* 30 us each */
+	}
+}
+
+static void others_of_one_that_yields(struct facts *f)
+{
+	others(f);
+	json_object_set_new(f->params, "hand", json_string("yield"));
+}
+
 static void others_where_the_sides_share_a_cpu(struct facts *f)
 {
 	others(f);
@@ -757,7 +795,15 @@ static const struct row {
      "1 time that a control group of the process reached its limit of memory (memory.high, memory.max) (sink, 1 of 3 "
      "repetitions)"},
     {"others on the same CPU", others, NULL,
-     "others ran for 20 % of the time that its threads were ready to run (source, 1 of 3 repetitions)"},
+     "its threads could have run, and waited for a CPU that others had, for 20 % of the measured time (source, 1 of 3 "
+     "repetitions)"},
+    {"others on both CPUs", others_on_both, NULL,
+     "its threads could have run, and waited for a CPU that others had, for 100 % of the measured time (source and "
+     "sink, 3 of 3 repetitions)"},
+    {"a tick's worth of others", others_for_a_tick, NULL, NULL},
+    {"others for little of the time", others_for_little, NULL, NULL},
+    {"a thread that sleeps, and wakes on an idle CPU", wakes, NULL, NULL},
+    {"threads that give way to each other", others_of_one_that_yields, NULL, NULL},
     {"the two sides on one CPU", others_where_the_sides_share_a_cpu, NULL, "source and sink share a CPU"},
     {"a migration", migration, NULL, "2 migrations of the polling thread to another CPU (sink, 1 of 3 repetitions)"},
     {"a migration in event mode", migration_of_a_sleeper, NULL, NULL},

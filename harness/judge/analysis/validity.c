@@ -321,40 +321,59 @@ static void judge_loss(const struct validity_facts *f, struct validity *out)
 
 /* --- others on the same CPUs --- */
 
-#define OTHERS_PPM 1000 /* of the time: less than that is a timer, or a thread of the kernel */
+/* Less of the time is a timer or a thread of the kernel, and less altogether may be a single tick (100 Hz). */
+#define OTHERS_SHARE 0.01
+#define OTHERS_LEAST 10e6
+#define WAKE_NS	     100e3 /* until an idle CPU runs what wakes up, which is nobody else's time */
 
-/* A thread that is ready to run and does not run is late by as much, and its messages are. */
-static void judge_others_of(const struct validity_facts *f, enum side side, struct validity *out)
+/* Of a side, in ns: how long its threads waited for a CPU while they could have run. */
+struct waiting {
+	double waited, all;
+	size_t reps; /* in which it was much */
+};
+
+static struct waiting waiting_of(const struct validity_facts *f, enum side side)
 {
-	double waited = 0, all = 0;
-	size_t reps = 0;
-	char at[AT_MAX];
+	struct waiting w = {0};
 
 	for (size_t i = 0; i < json_array_size(f->counters); i++) {
 		const json_t *counters = json_object_get(json_array_get(f->counters, i), side_names[side]);
-		const double one = (double)get_count(counters, "waited_ns"),
-			     of = (double)get_count(counters, "duration_ns");
+		const double of = (double)get_count(counters, "duration_ns"),
+			     wakes = (double)get_count(counters, "switches_voluntary"),
+			     one = (double)get_count(counters, "waited_ns") - fmax(0, wakes) * WAKE_NS;
 
-		if (!(one >= 0 && of > 0))
+		if (of <= 0)
 			continue;
-		waited += one;
-		all += of;
-		reps += one * 1e6 > of * OTHERS_PPM;
+		w.waited += fmax(0, one);
+		w.all += of;
+		w.reps += one > OTHERS_SHARE * of;
 	}
-	if (reps)
-		validity_say(out->warnings, VALIDITY_OTHERS "%.3g %% of the time that its threads were ready to run%s",
-			     fmin(100, 100 * waited / all),
-			     where(at, sizeof(at), side, reps, json_array_size(f->counters)));
+	return w;
 }
 
+static double waiting_share(const struct waiting *w)
+{
+	return w->waited > OTHERS_LEAST && w->waited > OTHERS_SHARE * w->all ? fmin(1, w->waited / w->all) : 0;
+}
+
+/* A thread that is ready to run and does not run is late by as much, and its messages are. */
 static void judge_others(const struct validity_facts *f, struct validity *out)
 {
-	/* Its sides take turns then, which is a warning of its own. */
+	const struct waiting w[SIDES] = {waiting_of(f, SOURCE), waiting_of(f, SINK)};
+	const double share[SIDES] = {waiting_share(&w[SOURCE]), waiting_share(&w[SINK])};
+	const enum side worse = share[SINK] > share[SOURCE] ? SINK : SOURCE;
+	const size_t all = json_array_size(f->counters);
+	char reps[AT_MAX] = "";
+
+	/* Its sides, or threads of one, take turns then, which is a warning of its own. */
 	if (json_is_true(json_object_get(json_object_get(f->placement, side_names[SINK]), "shared_cpu")) ||
-	    f->traits.rules.traced)
+	    f->traits.rules.traced || f->traits.rules.yields || !share[worse])
 		return;
-	for (enum side side = SOURCE; side < SIDES; side++)
-		judge_others_of(f, side, out);
+	if (all > 1)
+		snprintf(reps, sizeof(reps), ", %zu of %zu repetitions", w[worse].reps, all);
+	/* In whole percent, so that points differ in numbers only, and are told together. */
+	validity_say(out->warnings, VALIDITY_OTHERS "for %.0f %% of the measured time (%s%s)", 100 * share[worse],
+		     share[SOURCE] && share[SINK] ? "source and sink" : side_names[worse], reps);
 }
 
 bool validity_is_of_others(const char *warning)

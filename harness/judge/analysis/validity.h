@@ -48,7 +48,7 @@ struct validity_facts {
 };
 
 /* Words of the warning that others ran where this measured. Of several flows, a text begins with the flow's name. */
-#define VALIDITY_OTHERS "others ran for "
+#define VALIDITY_OTHERS "its threads could have run, and waited for a CPU that others had, "
 bool validity_is_of_others(const char *warning);
 
 /*
