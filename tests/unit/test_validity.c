@@ -752,6 +752,11 @@ static void unpinned(struct facts *f)
 	json_object_set_new(json_object_get(f->placement, "sink"), "cpu", json_string("all"));
 }
 
+static void slow_cpu(struct facts *f)
+{
+	json_object_set_new(json_object_get(f->placement, "source"), "slow_cpu", json_true());
+}
+
 static void strange_state(struct facts *f)
 {
 	json_object_set_new(f->state, "frequency.policy2.governor", json_integer(3));
@@ -804,6 +809,7 @@ static const struct row {
     {"others for little of the time", others_for_little, NULL, NULL},
     {"a thread that sleeps, and wakes on an idle CPU", wakes, NULL, NULL},
     {"threads that give way to each other", others_of_one_that_yields, NULL, NULL},
+    {"a CPU of the slower kind", slow_cpu, NULL, "CPU 2 is of a slower kind than others of its machine (source)"},
     {"the two sides on one CPU", others_where_the_sides_share_a_cpu, NULL, "source and sink share a CPU"},
     {"a migration", migration, NULL, "2 migrations of the polling thread to another CPU (sink, 1 of 3 repetitions)"},
     {"a migration in event mode", migration_of_a_sleeper, NULL, NULL},

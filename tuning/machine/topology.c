@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cpu_kinds.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
@@ -66,44 +67,6 @@ static void read_cores(const struct machine *m, struct topology *t)
 		t->core[cpu] = core_of(m, t, cpu);
 }
 
-static int64_t capacity_of(const struct machine *m, int cpu)
-{
-	char *path = fs_path(CPU "/cpu%d/cpu_capacity", cpu);
-	int64_t capacity;
-
-	if (sysroot_int(&m->root, path, &capacity))
-		capacity = 0;
-	free(path);
-	return capacity;
-}
-
-/* Processors of one kind differ in capacity, too: the turbo of the best is up to a tenth higher, and of the least different kinds
- * that there are a third. */
-static bool is_of_best_kind(int64_t capacity, int64_t most)
-{
-	return capacity * 13 >= most * 10;
-}
-
-/* The kernel says of hybrid processors of Intel which CPUs have which counters; of others, and newer ones, how much each can
- * do. Frequencies say less: those of the fast kind have several. */
-static void read_speed(const struct machine *m, struct topology *t)
-{
-	int64_t most = 0;
-
-	if (!machine_read_cpus(m, "/sys/devices/cpu_core/cpus", &t->fast)) {
-		cpulist_intersect(&t->fast, &t->online);
-	} else {
-		for (int cpu = cpulist_first(&t->online); cpu >= 0; cpu = cpulist_next(&t->online, cpu))
-			most = capacity_of(m, cpu) > most ? capacity_of(m, cpu) : most;
-		t->fast = t->online;
-		for (int cpu = cpulist_first(&t->online); most && cpu >= 0; cpu = cpulist_next(&t->online, cpu))
-			if (!is_of_best_kind(capacity_of(m, cpu), most))
-				cpulist_remove(&t->fast, (unsigned)cpu);
-	}
-	if (cpulist_first(&t->fast) < 0)
-		t->fast = t->online;
-}
-
 int topology_read(const struct machine *m, struct topology *t, struct err *e)
 {
 	int rc;
@@ -119,7 +82,7 @@ int topology_read(const struct machine *m, struct topology *t, struct err *e)
 		t->possible = t->online;
 	read_nodes(m, t);
 	read_cores(m, t);
-	read_speed(m, t);
+	cpu_kinds_fast(&m->root, &t->online, &t->fast);
 	return 0;
 }
 

@@ -947,6 +947,10 @@ static void judge_placement(const struct validity_facts *f, struct validity *out
 		if (cpu < 0 || cpu >= CPULIST_MAX)
 			continue;
 		judge_sharing(json_object_get(f->placement, side_names[side]), cpu, side, out);
+		if (json_is_true(json_object_get(json_object_get(f->placement, side_names[side]), "slow_cpu")))
+			validity_say(out->warnings,
+				     "CPU %" JSON_INTEGER_FORMAT " is of a slower kind than others of its machine (%s)",
+				     cpu, side_names[side]);
 		judge_frequency(f->state[side], (long)cpu, side, out);
 		judge_sibling(f->state[side], (long)cpu, side, out);
 	}

@@ -24,12 +24,17 @@ static int count_users(const struct deal *d, int cpu)
 	return users;
 }
 
-/* The last CPU of the set, because kernels prefer the first CPUs for their own work. */
-static int last_cpu(const struct cpulist *set)
+/* The last CPU of the set that is of the fast kind, if any is: the last, because kernels prefer the first CPUs for their
+ * own work. */
+static int last_cpu(const struct survey *s, const struct cpulist *set)
 {
+	struct cpulist fast = *set;
 	int last = -1;
 
-	for (int cpu = cpulist_first(set); cpu >= 0; cpu = cpulist_next(set, cpu))
+	cpulist_subtract(&fast, &s->slow);
+	if (!cpulist_count(&fast))
+		fast = *set;
+	for (int cpu = cpulist_first(&fast); cpu >= 0; cpu = cpulist_next(&fast, cpu))
 		last = cpu;
 	return last;
 }
@@ -61,7 +66,7 @@ static int choose_apart(const struct deal *d, const struct survey *s)
 		leave_free(d, s, false, &set);
 	}
 	if (cpulist_count(&set))
-		return last_cpu(&set);
+		return last_cpu(s, &set);
 	for (int cpu = cpulist_first(&s->choice.cpus); cpu >= 0; cpu = cpulist_next(&s->choice.cpus, cpu))
 		if (count_users(d, cpu) <= fewest) {
 			fewest = count_users(d, cpu);
@@ -93,7 +98,7 @@ static int choose_spare(const struct placement *side, size_t count, size_t i, co
 	for (size_t k = 0; k < i; k++)
 		if (is_on(&d, k) && side[k].wants_spare && side[k].spare_cpu >= 0)
 			cpulist_remove(&set, (unsigned)side[k].spare_cpu);
-	return last_cpu(&set);
+	return last_cpu(side[i].survey, &set);
 }
 
 /* If possible near the source, whose memory it shares. */
@@ -106,6 +111,11 @@ static void deal_spare(struct placement *side, size_t count, size_t i)
 	side[i].spare_cpu = choose_spare(side, count, i, &s->choice.cpus);
 	if (side[i].spare_cpu < 0)
 		side[i].spare_cpu = choose_spare(side, count, i, &s->allowed);
+}
+
+static void note_kind(struct placement *side)
+{
+	side->is_slow = side->cpu >= 0 && cpulist_has(&side->survey->slow, (unsigned)side->cpu);
 }
 
 static void note_sharing(struct placement *side, size_t source)
@@ -129,8 +139,10 @@ void placement_deal(struct placement *side, size_t count)
 		deal_one(side, count, flow + 1);
 		deal_one(side, count, flow);
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		deal_spare(side, count, i);
+		note_kind(&side[i]);
+	}
 	for (size_t flow = 0; flow < count; flow += 2)
 		note_sharing(side, flow);
 }

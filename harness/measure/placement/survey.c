@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cpu_kinds.h"
 #include "common/err.h"
 #include "common/opt.h"
 #include "common/sysroot.h"
@@ -191,17 +192,30 @@ static void survey_read_core(const struct sysroot *root, int cpu, uint16_t core[
 		core[c] = (uint16_t)cpulist_first(&siblings);
 }
 
-void survey_cores(const struct cpulist *of, uint16_t core[CPULIST_MAX])
+/* Of all that are online, also where this process may run on slow ones only. */
+static void survey_kinds(const struct sysroot *root, struct survey *s)
+{
+	struct cpulist online, fast;
+
+	s->slow = s->allowed;
+	if (read_list(root, "/sys/devices/system/cpu/online", &online))
+		online = s->allowed;
+	cpu_kinds_fast(root, &online, &fast);
+	cpulist_subtract(&s->slow, &fast);
+}
+
+void survey_machine(struct survey *s)
 {
 	struct sysroot root;
 
 	for (unsigned cpu = 0; cpu < CPULIST_MAX; cpu++)
-		core[cpu] = (uint16_t)cpu;
+		s->core[cpu] = (uint16_t)cpu;
 	if (sysroot_open(&root, NULL, NULL))
 		return;
-	for (int cpu = cpulist_first(of); cpu >= 0; cpu = cpulist_next(of, cpu))
-		if (core[cpu] == cpu)
-			survey_read_core(&root, cpu, core);
+	for (int cpu = cpulist_first(&s->allowed); cpu >= 0; cpu = cpulist_next(&s->allowed, cpu))
+		if (s->core[cpu] == cpu)
+			survey_read_core(&root, cpu, s->core);
+	survey_kinds(&root, s);
 	sysroot_close(&root);
 }
 
@@ -218,7 +232,7 @@ int survey_take(const char *setting, const char *text, const char *device, struc
 	rc = cpu_choice_read(&root, setting, text, device, &out->allowed, &out->choice, e);
 	sysroot_close(&root);
 	if (!rc)
-		survey_cores(&out->allowed, out->core);
+		survey_machine(out);
 	return rc;
 }
 
@@ -255,8 +269,9 @@ static json_t *cores_json(const struct survey *s)
 
 json_t *survey_json(const struct survey *s)
 {
-	return json_pack("{s:o, s:b, s:o, s:o}", "cpus", survey_list_json(&s->choice.cpus), "told", s->choice.is_told,
-			 "allowed", survey_list_json(&s->allowed), "cores", cores_json(s));
+	return json_pack("{s:o, s:b, s:o, s:o, s:o*}", "cpus", survey_list_json(&s->choice.cpus), "told",
+			 s->choice.is_told, "allowed", survey_list_json(&s->allowed), "cores", cores_json(s), "slow",
+			 cpulist_count(&s->slow) ? survey_list_json(&s->slow) : NULL);
 }
 
 static int survey_read_list(const json_t *j, struct cpulist *out)
@@ -276,6 +291,8 @@ int survey_from_json(const json_t *j, struct survey *out, struct err *e)
 	if (rc || !cpulist_count(&out->choice.cpus))
 		return err_set(e, -EPROTO, STATUS_FAILED, "survey", NULL, "the endpoint's list of CPUs cannot be read");
 	out->choice.is_told = json_is_true(json_object_get(j, "told"));
+	if (survey_read_list(json_object_get(j, "slow"), &out->slow))
+		cpulist_clear(&out->slow);
 	for (unsigned cpu = 0; cpu < CPULIST_MAX; cpu++)
 		out->core[cpu] = (uint16_t)cpu;
 	json_array_foreach (json_object_get(j, "cores"), i, core)

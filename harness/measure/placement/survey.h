@@ -44,6 +44,7 @@ void cpu_choice_narrow(struct cpu_choice *c, const struct cpulist *to);
 struct survey {
 	struct cpu_choice choice;   /* what source_cpu or sink_cpu leaves */
 	struct cpulist allowed;	    /* what this process may run on at all */
+	struct cpulist slow;	    /* of these, the CPUs of a slower kind than others of this machine */
 	uint16_t core[CPULIST_MAX]; /* the first CPU of the core that a CPU is on */
 };
 
@@ -53,11 +54,11 @@ struct survey {
  */
 int survey_take(const char *setting, const char *text, const char *device, struct survey *out, struct err *e);
 
-/* {"cpus": "2-3", "told": true, "allowed": "0-3", "cores": ["0,2", "1,3"]}, and back: 0, or -EPROTO. */
+/* {"cpus": "2-3", "told": true, "allowed": "0-3", "cores": ["0,2", "1,3"]}, perhaps with "slow", and back: 0, or -EPROTO. */
 json_t *survey_json(const struct survey *s);
 int survey_from_json(const json_t *j, struct survey *out, struct err *e);
 
-/* The cores of this machine, for CPUs of `of`: survey.core. */
-void survey_cores(const struct cpulist *of, uint16_t core[CPULIST_MAX]);
+/* What this machine has among the CPUs of `s->allowed`: `slow` and `core`. */
+void survey_machine(struct survey *s);
 
 #endif

@@ -495,7 +495,7 @@ static int place_side(const json_t *shields, const struct point *p, size_t i, st
 	*side = (struct placement){.survey = survey, .host = "", .is_busy = flow_is_busy(f, role), .cpu = -1};
 	if (which < 0)
 		return which;
-	survey_cores(&survey->allowed, survey->core);
+	survey_machine(survey);
 	*shield = json_string_value(json_object_get(json_array_get(shields, (size_t)which), "name"));
 	return 0;
 }

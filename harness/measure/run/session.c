@@ -364,6 +364,8 @@ static void note_placement(struct session *s, size_t i)
 		return;
 	json_object_set_new(placement, "shared_smt", json_boolean(own->shared_smt));
 	json_object_set_new(placement, "shared_cpu", json_boolean(own->shared_cpu));
+	if (own->is_slow)
+		json_object_set_new(placement, "slow_cpu", json_true());
 	if (point_has_flows(s->point))
 		json_object_set_new(placement, "shared_with", sharers(s, i));
 	keep_of_peer(s->placement, &s->peer[i], placement);
