@@ -135,6 +135,33 @@ cards() {
 	assert_contains "$output" "sink_gid_index must be auto or a number from 0 to 255, not '-1'"
 }
 
+@test "left to itself, each side takes an entry that goes with one of the other side's table" {
+	local chosen='[(d["granted"][s]["gid_index"], d["granted"][s]["gid"]) for s in ("source", "sink")]'
+	adapter < <(printf 'device mlx5_%d\ngid ::ffff:%s\ngid ::ffff:%s\ngid fd00::%d\n' 0 12.12.12.12 10.10.10.2 1 1 10.10.10.3 12.12.12.13 2)
+	spec_of pairs "device: auto, source_device: mlx5_0, sink_device: mlx5_1, kernel: pingpong, messages: 100, repetitions: 1" \
+		<<<'  - {qp: [rc, ud]}'
+	sed -i 's/device: mlx5_0, warmup/warmup/' pairs.yaml
+	measure pairs
+	assert_eq "$(json "$run_dir/points/0000/point.json" "$chosen")" "[(0, '::ffff:12.12.12.12'), (1, '::ffff:12.12.12.13')]"
+	assert_eq "$(json "$run_dir/points/0001/point.json" "$chosen")" "[(0, '::ffff:12.12.12.12'), (1, '::ffff:12.12.12.13')]"
+	# One is named, and the other goes with it.
+	measure pairs sink_gid_index=0
+	assert_eq "$(json "$run_dir/points/0000/point.json" "$chosen")" "[(1, '::ffff:10.10.10.2'), (0, '::ffff:10.10.10.3')]"
+	measure pairs source_gid_index=2
+	assert_eq "$(json "$run_dir/points/0000/point.json" "$chosen")" "[(2, 'fd00::1'), (2, 'fd00::2')]"
+	# The sink has one address only, of the family that comes last at the source.
+	adapter < <(printf 'device mlx5_0\ngid ::ffff:12.12.12.12\ngid ::ffff:10.10.10.2\ngid fd00::1\ndevice mlx5_1\ngid fd00::3\n')
+	measure pairs
+	assert_eq "$(json "$run_dir/points/0000/point.json" "$chosen")" "[(2, 'fd00::1'), (0, 'fd00::3')]"
+	adapter < <(printf 'device mlx5_0\ngid ::ffff:12.12.12.12\ndevice mlx5_1\ngid fd00::3\n')
+	measure pairs
+	assert_contains "$output" "no GID of the source goes with one of the sink (version of RoCE, family of addresses, VLAN):"
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "::ffff:12.12.12.12 (RoCE v2); fd00::3 (RoCE v2)"
+	# Whoever names both has them.
+	measure pairs source_gid_index=0 sink_gid_index=0
+	assert_eq "$(what_of '{p["outcome"] for p in d}')" "{'completed'}"
+}
+
 devices() {
 	json "$run_dir/points/0000/point.json" '" ".join(d["granted"][s]["device"] for s in ("source", "sink"))'
 }

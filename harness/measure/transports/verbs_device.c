@@ -17,11 +17,8 @@
 #include "measure/transports/verbs_settings.h"
 
 #define PATH_SIZE  320
-#define GIDS_MAX   2000 /* for all ports; the system call accepts at most 64 KiB of entries */
 #define NAMES_SIZE 512
-/* struct ibv_global_route has one byte for it, while tables may be longer (that of Soft-RoCE has 1024 entries). */
-#define GID_INDEX_MAX 255
-#define NO_DEVICE     "no RDMA device on this machine"
+#define NO_DEVICE  "no RDMA device on this machine"
 
 /* Every port of every device. */
 struct ports {
@@ -93,62 +90,22 @@ static void read_sysfs(struct verbs_port *p)
 
 /* --- GIDs --- */
 
-static bool is_ipv4_mapped(const union ibv_gid *gid)
-{
-	return IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)(const void *)gid->raw);
-}
-
-static bool is_link_local(const union ibv_gid *gid)
-{
-	return IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)(const void *)gid->raw);
-}
-
-/* RoCE v2 is preferred to v1, because it is routable and supported by new devices; IPv4 addresses
- * are preferred, because they are stable. */
-static int gid_rank(const struct ibv_gid_entry *g)
-{
-	int rank = g->gid_type == IBV_GID_TYPE_ROCE_V2 ? 4 : 0;
-
-	if (is_ipv4_mapped(&g->gid))
-		return rank + 3;
-	return is_link_local(&g->gid) ? rank + 1 : rank + 2;
-}
-
-/* The entry with index `wanted`, or the best one (-1); NULL if there is none. */
-static const struct ibv_gid_entry *gid_pick(const struct ibv_gid_entry *table, ssize_t count,
-					    const struct verbs_port *p, int wanted)
-{
-	const struct ibv_gid_entry *best = NULL;
-
-	for (ssize_t i = 0; i < count; i++) {
-		if (table[i].port_num != p->number || table[i].gid_index > GID_INDEX_MAX)
-			continue;
-		if (wanted >= 0 ? (int)table[i].gid_index != wanted : best && gid_rank(best) >= gid_rank(&table[i]))
-			continue;
-		/* On InfiniBand, the port's own GID is the first one. */
-		if (wanted < 0 && best && !is_ethernet(p))
-			continue;
-		best = &table[i];
-	}
-	return best;
-}
-
 static void read_gid(struct ibv_context *context, struct verbs_port *p, int wanted)
 {
-	struct ibv_gid_entry *table = or_abort(calloc(GIDS_MAX, sizeof(*table)));
-	const struct ibv_gid_entry *g;
+	struct verbs_gid g;
 
-	p->gid_index = -1;
 	p->use_grh = is_ethernet(p) || wanted >= 0;
-	g = gid_pick(table, ibv_query_gid_table(context, table, GIDS_MAX, 0), p, wanted);
-	if (g) {
-		p->gid_index = (int)g->gid_index;
-		p->gid = g->gid;
-		p->gid_type = g->gid_type;
-		if (!g->ndev_ifindex || !if_indextoname(g->ndev_ifindex, p->netdev))
-			p->netdev[0] = '\0';
-	}
-	free(table);
+	verbs_gid_choose(context, p->number, is_ethernet(p), wanted, &g);
+	verbs_port_take_gid(p, &g);
+}
+
+void verbs_port_take_gid(struct verbs_port *p, const struct verbs_gid *g)
+{
+	p->gid_index = g->index;
+	p->gid = g->gid;
+	p->gid_type = g->type;
+	if (g->index >= 0)
+		snprintf(p->netdev, sizeof(p->netdev), "%s", g->netdev);
 }
 
 /* --- the link's rate --- */
@@ -591,10 +548,7 @@ static const char *link_layer_name(const struct verbs_port *p)
 
 static const char *gid_type_name(const struct verbs_port *p)
 {
-	static const char *const names[] = {
-	    [IBV_GID_TYPE_IB] = "IB", [IBV_GID_TYPE_ROCE_V1] = "RoCE v1", [IBV_GID_TYPE_ROCE_V2] = "RoCE v2"};
-
-	return p->gid_index >= 0 && p->gid_type < sizeof(names) / sizeof(names[0]) ? names[p->gid_type] : NULL;
+	return verbs_gid_type(&(struct verbs_gid){.index = p->gid_index, .type = p->gid_type});
 }
 
 /* JSON null for "". */

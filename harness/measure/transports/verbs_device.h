@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "measure/transports/transport.h"
+#include "measure/transports/verbs_gids.h"
 
 struct err;
 struct verbs_settings;
@@ -54,6 +55,9 @@ struct verbs_port {
  */
 int verbs_port_choose(const struct verbs_settings *s, const struct transport_config *config, struct verbs_port *out,
 		      struct err *e);
+
+/* Address by this GID from now on. */
+void verbs_port_take_gid(struct verbs_port *p, const struct verbs_gid *g);
 
 /* Open the device of a port; NULL and `e` on failure. */
 struct ibv_context *verbs_port_open(const struct verbs_port *p, struct err *e);

@@ -279,6 +279,7 @@ static int plain_open(struct verbs *t, struct err *e)
 
 static void plain_close(struct verbs *t)
 {
+	json_decref(t->gids);
 	ibv_close_device(t->context);
 }
 
@@ -290,6 +291,12 @@ static int to_init(struct verbs *t, struct err *e)
 	return verbs_modify_qp(t, &a, t->kind->init_mask, e);
 }
 
+/* Which entry of its table a side was told to use; -1: any. */
+static int own_gid_index(const struct verbs *t, enum role role)
+{
+	return verbs_number(verbs_gid_index_of(&t->settings, role), 0, 255);
+}
+
 static int plain_publish(struct verbs *t, json_t *address, struct err *e)
 {
 	int rc = to_init(t, e);
@@ -299,16 +306,45 @@ static int plain_publish(struct verbs *t, json_t *address, struct err *e)
 	json_object_set_new(address, "psn", json_integer(t->psn));
 	json_object_set_new(address, "qkey", json_integer(t->qkey));
 	verbs_publish_route(t, address);
+	if (t->port.use_grh && t->port.transport != IBV_TRANSPORT_IWARP) {
+		t->gids = verbs_gids_tell(t->context, t->port.number, own_gid_index(t, t->config.role));
+		json_object_set(address, "gids", t->gids);
+	}
 	return 0;
 }
 
-static int plain_read_peer(const struct verbs *t, const json_t *peer, struct plain_peer *p, struct err *e)
+/* Of both tables, two that go together, unless both were named. A side of an earlier version tells of none. */
+static int agree_gid(struct verbs *t, const json_t *peer, union ibv_gid *theirs, struct err *e)
+{
+	const json_t *gids = json_object_get(peer, "gids");
+	const bool is_sink = t->config.role == ROLE_SINK;
+	struct verbs_gid pair[2];
+	int rc;
+
+	if (!json_is_array(gids) || !t->gids ||
+	    (own_gid_index(t, ROLE_SOURCE) >= 0 && own_gid_index(t, ROLE_SINK) >= 0))
+		return 0;
+	rc = verbs_gids_pair(is_sink ? gids : t->gids, is_sink ? t->gids : gids, t->object, pair, e);
+	if (rc)
+		return rc;
+	verbs_port_take_gid(&t->port, &pair[is_sink]);
+	*theirs = pair[!is_sink].gid;
+	return 0;
+}
+
+static int plain_read_peer(struct verbs *t, const json_t *peer, struct plain_peer *p, struct err *e)
 {
 	int rc = verbs_peer_number(peer, "psn", 0, 0xffffff, &p->psn, e);
 
 	if (!rc)
 		rc = verbs_peer_qkey(peer, &p->qkey, e);
-	return rc ? rc : verbs_read_route(t, peer, &p->route, e);
+	if (!rc)
+		rc = verbs_read_route(t, peer, &p->route, e);
+	if (!rc)
+		rc = agree_gid(t, peer, &p->route.grh.dgid, e);
+	if (!rc && p->route.is_global)
+		p->route.grh.sgid_index = (uint8_t)t->port.gid_index;
+	return rc;
 }
 
 /* One set of attributes; the type's masks select those used by each state change. */

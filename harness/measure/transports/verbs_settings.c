@@ -193,7 +193,8 @@ const struct opt verbs_options[] = {
      FIELD(gid_index),
      .type = OPT_STR,
      .deflt = "auto",
-     .help = "entry of the port's GID table; auto prefers RoCE v2 and IPv4, and addresses by LID on InfiniBand"},
+     .help =
+	 "entry of the port's GID table; auto: one that goes with one of the other side; InfiniBand addresses by LID"},
     {.name = "source_gid_index",
      FIELD(source_gid_index),
      .type = OPT_STR,

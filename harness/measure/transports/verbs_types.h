@@ -8,6 +8,7 @@
  *   verbs_settings.c   its settings; the kinds of queue pairs and operations
  *   verbs_check.c      contradictions between settings
  *   verbs_device.c     which device, port and GID; what there is
+ *   verbs_gids.c       tables of GIDs, and which entries of two tables go together
  *   verbs_limits.c     what the device can do, against what is asked for; what it is short of
  *   verbs_counters.c   what a port counts
  *   verbs_ring.c       buffers: their shape, memory, regions
@@ -235,6 +236,7 @@ struct verbs {
 	bool is_filled;		       /* the receive queue was filled by the first prepare() */
 	struct verbs_cm cm;
 	struct verbs_watch watch;
+	json_t *gids; /* what the other side was told of this port's table; NULL: nothing */
 
 	_Alignas(VERBS_LINE) struct verbs_send send;
 	_Alignas(VERBS_LINE) struct verbs_cq send_cq;
