@@ -349,25 +349,116 @@ hdr() {
 	refuses "cut.hlog:1: not an interval" hdr --unit us cut.hlog
 }
 
-@test "wrk2 and what prints percentiles: refused by what they are" {
-	cat >wrk2.txt <<-'TXT'
-		Running 30s test @ http://127.0.0.1:80/index.html
-		  2 threads and 100 connections
-		  Thread calibration: mean lat.: 9747 usec, rate sampling interval: 21 msec
+# spectrum: what wrk2 prints, of 203 requests.
+spectrum() {
+	cat <<-'TXT'
+		Running 15s test @ http://127.0.0.1/
+		  2 threads and 50 connections
+		  Thread calibration: mean lat.: 15.027ms, rate sampling interval: 38ms
+		  Thread Stats   Avg      Stdev     Max   +/- Stdev
+		    Latency    50.51ms   66.48ms 222.72ms   78.43%
 		  Latency Distribution (HdrHistogram - Recorded Latency)
-		 50.000%    1.31ms
+		 50.000%   14.42ms
+		100.000%  222.85ms
+
 		  Detailed Percentile spectrum:
 		       Value   Percentile   TotalCount 1/(1-Percentile)
 
-		    2306.047     1.000000    691130114 596523251.36
-		    2308.095     1.000000    691130115          inf
-		#[Mean    =        1.335, StdDeviation   =        4.240]
+		       8.031     0.000000            1         1.00
+		      11.455     0.100000           21         1.11
+		      14.423     0.500000          102         2.00
+		     172.927     0.900000          183        10.00
+		     217.599     0.990000          201       102.40
+		     222.847     0.995117          203       204.80
+		     222.847     1.000000          203          inf
+		#[Mean    =       50.506, StdDeviation   =       66.478]
+		#[Max     =      222.720, Total count    =          203]
+		#[Buckets =           27, SubBuckets     =         2048]
+		----------------------------------------------------------
+		  752 requests in 15.01s, 119.71KB read
 	TXT
-	refuses "wrk2.txt:7: it is a list of percentiles (as wrk2 prints one)" hdr --unit us wrk2.txt
-	sed -n '7,$p' wrk2.txt >multichase.txt
-	refuses "multichase.txt:1: it is a list of percentiles" hdr --unit us multichase.txt
-	printf '"Value","Percentile","TotalCount","1/(1-Percentile)"\n1.5,0.5,10,2.0\n' >java.csv
-	refuses "java.csv:1: it is a list of percentiles" hdr --unit us java.csv
+}
+
+@test "wrk2 and what prints percentiles with counts: each percentile of the list is right, and how far others may be off is said" {
+	spectrum >wrk2.txt
+	imports 203 hdr-percentiles wrk2.txt
+	assert_eq "$(quantile p50) $(quantile p90) $(quantile max)" "14423000 172927000 222847000"
+	grep -q "a quantile may be off by 91.7 %" "$run_dir/summary.json"
+	sed -n 's/^Value/       Value/; 11,$p' wrk2.txt >multichase.txt
+	refuses "multichase.txt:1: the list does not say the unit of its values" hdr-percentiles multichase.txt
+	imports 203 hdr-percentiles --unit ns multichase.txt
+	assert_eq "$(quantile p50)" 14
+	refuses "wrk2.txt:6: --unit contradicts the file" hdr-percentiles --unit us wrk2.txt
+	# vegeta says it in the head, and has no total at the end; Java writes commas.
+	{ echo "Value(ms)  Percentile  TotalCount  1/(1-Percentile)" && sed -n '13,19p' wrk2.txt; } >hdrplot.txt
+	imports 203 hdr-percentiles hdrplot.txt
+	assert_eq "$(quantile p50)" 14423000
+	{ echo '"Value","Percentile","TotalCount","1/(1-Percentile)"' && sed -n '13,19{s/^ *//; s/  */,/g; p}' wrk2.txt; } >java.csv
+	imports 203 hdr-percentiles --unit ms java.csv
+	assert_eq "$(quantile p90)" 172927000
+	# The same as a log is none.
+	refuses "wrk2.txt:11: it is a list of percentiles (as wrk2 prints one): import it as hdr-percentiles" hdr --unit us wrk2.txt
+}
+
+@test "a list of percentiles that is cut off, damaged, there twice, or without counts is refused" {
+	spectrum >wrk2.txt
+	sed '/ 222.847/,$d' wrk2.txt >cut.txt && refuses "the list does not reach 100 %: the file was cut off" hdr-percentiles cut.txt
+	sed 's/ 183 / 100 /' wrk2.txt >back && refuses "back:16: a value or a count goes back" hdr-percentiles back
+	sed 's/ 14.423 / 10.423 /' wrk2.txt >lower && refuses "lower:15: a value or a count goes back" hdr-percentiles lower
+	sed 's/= *203/= 204/' wrk2.txt >total && refuses "total:21: the counts do not sum up to its total" hdr-percentiles total
+	sed 's/ 0.900000 / 1.900000 /' wrk2.txt >share && refuses "share:16: not a line of a list of percentiles" hdr-percentiles share
+	sed 's/ 203 .*inf/ 999999999 inf/' wrk2.txt >many && refuses "many:19: it claims more than 250 million samples" hdr-percentiles many
+	cat wrk2.txt wrk2.txt >two && refuses "two:35: it has a second list of percentiles" hdr-percentiles two
+	# wrk, and wrk2 without --latency.
+	sed '/HdrHistogram/,/222.85/d; /Detailed/,/Buckets/d' wrk2.txt >wrk.txt
+	refuses "there is no list of percentiles; run wrk2 with --latency" hdr-percentiles wrk.txt
+}
+
+@test "a histogram in the JSON of a load generator, by the line of docs/import.md" {
+	printf '{"rps": 4.00, "hist": "%s"}\n' "$(hdr V2 1 1000 2000)" >wrk.json
+	refuses "it is not a log of HdrHistogram" hdr --unit us wrk.json
+	documented wrk.json
+	imports 2 hdr --unit us wrk.hist
+}
+
+@test "a hint for spreadsheets before the names, with and without quotes" {
+	printf 'sep=;\r\nhost;lat_us\r\na;1,5\r\nb;2,5\r\n' >hint.csv
+	imports 2 csv --column lat_us hint.csv
+	values 1500 2500
+	printf '"sep=;"\na;lat_us;\n1;1.5;\n3;2.5;\n' >quoted.csv
+	imports 2 csv --column lat_us quoted.csv
+	values 1500 2500
+	printf 'sep=|\nhost|lat_us\na|1.5\n' >bar.csv
+	imports 1 csv --column lat_us bar.csv
+}
+
+@test "warp: tabs with nothing between them, and the unit in the name" {
+	printf 'idx\tthread\top\tendpoint\tfile\terror\tstart\tfirst_byte\tduration_ns\n' >warp.csv
+	printf '0\t1\tPUT\thttp://127.0.0.1:9001\ta/b.rnd\t\t2023-04-14T20:27:09.83+02:00\t\t34938700\n' >>warp.csv
+	printf '1\t8\tPUT\thttp://127.0.0.1:9002\ta/c.rnd\t\t2023-04-14T20:27:09.84+02:00\t\t46241700\n' >>warp.csv
+	imports 2 csv --column duration_ns warp.csv
+	values 34938700 46241700
+}
+
+@test "Gatling: its log of version 2 and 3, by the line of docs/import.md" {
+	printf 'RUN\ttest\ttest\t1470314357550\t2.0\nUSER\tTest\t1\tSTART\t1470314358333\t1470314358333\n' >simulation.log
+	printf 'REQUEST\tTest\t2\t\tsend\t1470314361728\t1470314363675\tOK\t \n' >>simulation.log
+	printf 'REQUEST\t75302\t\tsend request\t1588144435837\t1588144435876\tKO\tstatus.find.is(204)\n' >>simulation.log
+	documented simulation.log
+	imports 2 csv --unit ms gatling.csv
+	values 39000000 1947000000
+}
+
+@test "numbers that are none: what was not measured is lost, or refused" {
+	printf 'topic,e2e_ms\na,12\nb,""\nc,13\n' >empty.csv
+	imports 2 csv --column e2e_ms empty.csv
+	printf 'topic,e2e_ms\na,12\nb,-1\n' >minus.csv
+	refuses "minus.csv:3:3: " csv --column e2e_ms minus.csv
+	printf 'name,mean\na,12\nb,N/A\n' >na.csv
+	refuses "na.csv:3:3: not a number: 'N/A'" csv --column mean --unit ms na.csv
+	# Decimal commas between commas.
+	printf 'scenario,min,mean,max\nMyStep1,191,38,991,39,10894,74\n' >nbomber.csv
+	refuses "nbomber.csv:2: the line has more or fewer columns" csv --column mean --unit ms nbomber.csv
 }
 
 # --- cyclictest and perftest ---
@@ -436,4 +527,30 @@ hdr() {
 	{ time "$KBLAT" import csv --out imported million.csv; } 2>seconds
 	tail -n 1 seconds
 	[[ $KBLAT == *san* ]] || awk '{exit !($1 < 1)}' <(tail -n 1 seconds)
+}
+
+@test "cyclictest -v of several threads: each is a repetition, however their lines are mixed" {
+	cat >threads.txt <<-'TXT'
+		# /dev/cpu_dma_latency set to 0us
+		Thread 0 Interval: 1000
+		       0:       0:       5
+		Thread 1 Interval: 1500
+		       0:       1:       7
+		       1:       0:      11
+		       0:       2:       9
+		       1:       2:      13
+	TXT
+	imports 5 cyclictest threads.txt
+	assert_eq "$(find "$run_dir/points/0000" -name 'rep-*' -type d | wc -l)" 2
+	printf 'T: 0 ( 4711) P: 0 I:1000 C:      3\nT: 1 ( 4712) P: 0 I:1500 C:      3\n' >>threads.txt
+	imports 5 cyclictest threads.txt
+	printf '       1:       3:      13\n' >>threads.txt
+	refuses "threads.txt:11: it has a second list of samples" cyclictest threads.txt
+	printf '       0:       1:       7\n       0:       0:       7\n' >back
+	refuses "back:2: the number of a cycle goes back" cyclictest back
+	printf '       5000:       1:       7\n' >many
+	refuses "many:1: there are no so many threads" cyclictest many
+	# Without -q and -v it draws on a terminal.
+	printf '\033[2AT: 0 ( 4711) P: 0 I:1000 C:    100 Min:      5 Act:    7 Avg:    6 Max:      22\n' >drawn
+	refuses "drawn" cyclictest drawn
 }

@@ -591,6 +591,15 @@ static int csv_sample(struct reading *r, struct csv *c, unsigned long line, stru
 	return rc;
 }
 
+/* What is between the columns, told before the names: "sep=;", also in quotes, as spreadsheets have it. */
+static bool csv_is_hint(const char *text)
+{
+	const bool is_quoted = *text == '"';
+
+	return !strncasecmp(text + is_quoted, "sep=", 4) && strlen(text) == (is_quoted ? 7 : 5) &&
+	       (!is_quoted || text[6] == '"');
+}
+
 static int csv_record(struct reading *r, struct csv *c, struct err *e)
 {
 	const unsigned long line = r->line;
@@ -600,8 +609,8 @@ static int csv_record(struct reading *r, struct csv *c, struct err *e)
 		return rc;
 	if (!c->count && strchr(r->text, '\r'))
 		return reading_refuse(r, e, "its lines end in CR alone: convert it with tr '\\r' '\\n'", NULL);
-	if (!c->count && !c->names && !strncasecmp(r->text, "sep=", 4) && strlen(r->text) == 5) {
-		c->separator = r->text[4]; /* of Excel */
+	if (!c->count && !c->names && csv_is_hint(r->text)) {
+		c->separator = r->text[4 + (*r->text == '"')];
 		return 0;
 	}
 	if (!c->count)

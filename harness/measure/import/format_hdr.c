@@ -364,10 +364,8 @@ static int hdr_line(struct reading *r, struct hdr_log *l, struct err *e)
 	if (!*r->text || is_legend(r->text))
 		return 0;
 	if (is_spectrum(r->text))
-		return reading_refuse(r, e,
-				      "it is a list of percentiles (as wrk2 prints one), of which there are no "
-				      "samples; log the histogram",
-				      NULL);
+		return reading_refuse(
+		    r, e, "it is a list of percentiles (as wrk2 prints one): import it as hdr-percentiles", NULL);
 	l->has_begun |= hdr_begins(r->text);
 	if (l->has_begun)
 		return hdr_interval(r, l, e);
@@ -394,5 +392,103 @@ int read_hdr(struct reading *r, struct err *e)
 		rc = reading_refuse(r, e, "it is not a log of HdrHistogram", NULL);
 	}
 	free(l.tag);
+	return rc;
+}
+
+/* --- a list of percentiles --- */
+
+/*
+ * "Value Percentile TotalCount 1/(1-Percentile)": so many samples were at most this. wrk2 prints ms; others say it in the
+ * head ("Value(ms)"), or nowhere. Percentiles in the list are right; between two of them a value is known by both.
+ */
+struct spectrum {
+	int64_t unit_ns; /* 0: not known */
+	double value;	 /* of the row before */
+	uint64_t count;
+	bool has_begun, has_all, has_ended;
+};
+
+static int spectrum_unit(struct reading *r, struct spectrum *s, int64_t unit_ns, struct err *e)
+{
+	if (r->unit && reading_unit_ns(r->unit) != unit_ns)
+		return reading_refuse(r, e, "--unit contradicts the file, of which the values are in another unit",
+				      NULL);
+	s->unit_ns = unit_ns;
+	return 0;
+}
+
+static int spectrum_begin(struct reading *r, struct spectrum *s, struct err *e)
+{
+	char unit[8];
+	int rc = 0;
+
+	if (s->has_begun)
+		return reading_refuse(r, e, "it has a second list of percentiles: give each a file", NULL);
+	if (sscanf(r->text, " Value(%7[a-z])", unit) == 1 && reading_unit_ns(unit))
+		rc = spectrum_unit(r, s, reading_unit_ns(unit), e);
+	if (!rc && !s->unit_ns)
+		return reading_refuse(r, e, "the list does not say the unit of its values: give --unit ns, us, ms or s",
+				      NULL);
+	s->has_begun = true;
+	return rc ? rc : samples_begin(r->to, e);
+}
+
+/* The samples since the row before are at most this, and more than that one's value; of the first row, all are this. */
+static int spectrum_row(struct reading *r, struct spectrum *s, struct err *e)
+{
+	const struct spectrum before = *s;
+	unsigned long long count;
+	double value, share;
+
+	if (sscanf(r->text, " %lf%*[ ,\t]%lf%*[ ,\t]%llu", &value, &share, &count) != 3 ||
+	    !(share >= 0 && share <= 1) || !(value >= 0 && value * (double)s->unit_ns < 1e18))
+		return reading_refuse(r, e, "not a line of a list of percentiles:", r->text);
+	if (value < s->value || count < s->count)
+		return reading_refuse(r, e, "a value or a count goes back:", r->text);
+	s->value = value;
+	s->count = count;
+	s->has_all = share >= 1;
+	return reading_bin(r, llround(value * (double)s->unit_ns),
+			   before.count ? llround((value - before.value) * (double)s->unit_ns) : 0,
+			   count - before.count, e);
+}
+
+/* "#[Max     =      222.720, Total count    =          203]" */
+static int spectrum_remark(struct reading *r, struct spectrum *s, struct err *e)
+{
+	const char *total = strstr(r->text, "Total count");
+	unsigned long long count;
+
+	s->has_ended |= s->has_begun;
+	if (!s->has_begun || !total || sscanf(total, "Total count = %llu", &count) != 1 || count == s->count)
+		return 0;
+	return reading_refuse(r, e, "the counts do not sum up to its total", NULL);
+}
+
+static int spectrum_line(struct reading *r, struct spectrum *s, struct err *e)
+{
+	if (strstr(r->text, "Latency Distribution (HdrHistogram"))
+		return spectrum_unit(r, s, 1000000, e);
+	if (is_spectrum(r->text))
+		return spectrum_begin(r, s, e);
+	if (*r->text == '#')
+		return spectrum_remark(r, s, e);
+	return s->has_begun && !s->has_ended && r->text[strspn(r->text, " ")] ? spectrum_row(r, s, e) : 0;
+}
+
+int read_hdr_percentiles(struct reading *r, struct err *e)
+{
+	struct spectrum s = {.unit_ns = r->unit ? reading_unit_ns(r->unit) : 0};
+	int rc;
+
+	while ((rc = reading_line(r, e)) > 0) {
+		rc = spectrum_line(r, &s, e);
+		if (rc)
+			return rc;
+	}
+	if (!rc && !s.has_begun)
+		return reading_refuse(r, e, "there is no list of percentiles; run wrk2 with --latency", NULL);
+	if (!rc && !s.has_all)
+		return reading_refuse(r, e, "the list does not reach 100 %: the file was cut off", NULL);
 	return rc;
 }

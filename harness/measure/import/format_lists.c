@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/or_abort.h"
+
 /* What is half of a round trip has the name that it has in kblat's own runs, which claims and comparisons use. */
 static void name_series(struct reading *r, const char *series, const char *label)
 {
@@ -263,38 +265,106 @@ int read_fio(struct reading *r, struct err *e)
 	return rc;
 }
 
-/* cyclictest -v: "thread: cycle: latency (us)". With -q, a summary of the thread ends it: "T: 0 (4711) P: 0 I:1000 C:". */
-int read_cyclic_lines(struct reading *r, struct err *e)
+/* --- cyclictest -v --- */
+
+#define CYCLIC_THREADS 4096
+
+/* What one thread's lines have: a latency in ns, or how many cycles are missing, as a negative number. */
+struct cyclic_thread {
+	int64_t *values;
+	size_t count;
+	uint64_t next; /* cycle */
+};
+
+struct cyclic {
+	struct cyclic_thread *threads;
+	size_t count;
+	bool has_ended;
+};
+
+static void cyclic_keep(struct cyclic_thread *t, int64_t value)
+{
+	t->values = grow_or_abort(t->values, t->count, sizeof(*t->values));
+	t->values[t->count++] = value;
+}
+
+static int cyclic_sample(struct reading *r, struct cyclic *c, unsigned long thread, unsigned long cycle,
+			 const char *latency, struct err *e)
 {
 	const int64_t unit_ns = r->unit ? reading_unit_ns(r->unit) : 1000;
-	bool has_ended = false;
-	uint64_t next = 0;
+	struct cyclic_thread *t;
+	int64_t ns;
+	int rc;
+
+	if (c->has_ended)
+		return reading_refuse(r, e, "it has a second list of samples: give each run a file", NULL);
+	if (thread >= CYCLIC_THREADS)
+		return reading_refuse(r, e, "there are no so many threads", NULL);
+	for (; c->count <= thread; c->count++) {
+		c->threads = grow_or_abort(c->threads, c->count, sizeof(*c->threads));
+		c->threads[c->count] = (struct cyclic_thread){.values = NULL};
+	}
+	t = &c->threads[thread];
+	if (t->count && cycle < t->next)
+		return reading_refuse(r, e, "the number of a cycle goes back", NULL);
+	if (t->count && cycle - t->next > READING_LOST_MAX)
+		return reading_refuse(r, e, "more than a million cycles are missing before", latency);
+	rc = reading_latency(r, latency, unit_ns, &ns, e);
+	if (rc)
+		return rc;
+	if (t->count && cycle > t->next)
+		cyclic_keep(t, -(int64_t)(cycle - t->next));
+	cyclic_keep(t, ns);
+	t->next = cycle + 1;
+	return 0;
+}
+
+static int cyclic_line(struct reading *r, struct cyclic *c, struct err *e)
+{
+	unsigned long thread, cycle;
+	char latency[32], rest;
+
+	if (sscanf(r->text, " %lu: %lu: %31s %c", &thread, &cycle, latency, &rest) == 3)
+		return cyclic_sample(r, c, thread, cycle, latency, e);
+	if (sscanf(r->text, "Thread %lu Interval: %lu", &thread, &cycle) == 2)
+		return 0;
+	c->has_ended |= c->count && sscanf(r->text, "T:%lu (%lu) P:%c", &thread, &cycle, &rest) == 3;
+	if ((c->count && !c->has_ended) || strstr(r->text, "istogram"))
+		return reading_refuse(r, e, "not a sample of cyclictest -v:", r->text);
+	return 0;
+}
+
+/* Each thread is a repetition; one that was never heard of has none. */
+static int cyclic_take(struct reading *r, const struct cyclic *c, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < c->count; i++) {
+		const struct cyclic_thread *t = &c->threads[i];
+
+		rc = t->count ? samples_begin(r->to, e) : 0;
+		for (size_t k = 0; !rc && k < t->count; k++)
+			rc = t->values[k] < 0 ? reading_lost(r, -(uint64_t)t->values[k], e)
+					      : samples_add(r->to, t->values[k], 1, e);
+	}
+	return rc;
+}
+
+/* "thread: cycle: latency (us)". With -q, summaries of the threads end it: "T: 0 (4711) P: 0 I:1000 C:". */
+int read_cyclic_lines(struct reading *r, struct err *e)
+{
+	struct cyclic c = {.count = 0};
 	int rc;
 
 	while ((rc = reading_line(r, e)) > 0) {
-		unsigned long thread, cycle;
-		char latency[32], rest;
-
-		if (sscanf(r->text, " %lu: %lu: %31s %c", &thread, &cycle, latency, &rest) != 3) {
-			has_ended |= r->to->reps && sscanf(r->text, "T: %lu (%lu) P:%c", &thread, &cycle, &rest) == 3;
-			if ((r->to->reps && !has_ended) || strstr(r->text, "istogram"))
-				return reading_refuse(r, e, "not a sample of cyclictest -v:", r->text);
-			continue;
-		}
-		if (has_ended)
-			return reading_refuse(r, e, "it has a second list of samples: give each run a file", NULL);
-		if (thread)
-			return reading_refuse(r, e, "it has several threads; import their histograms (--json)", NULL);
-		if (r->to->reps && cycle < next)
-			return reading_refuse(r, e, "the number of a cycle goes back", NULL);
-		rc = r->to->reps ? 0 : samples_begin(r->to, e);
-		if (!rc && r->to->entries && cycle > next)
-			rc = reading_lost(r, cycle - next, e);
-		next = cycle + 1;
-		if (!rc)
-			rc = reading_take(r, latency, unit_ns, e);
+		rc = cyclic_line(r, &c, e);
 		if (rc)
-			return rc;
+			break;
 	}
+	if (!rc)
+		rc = cyclic_take(r, &c, e);
+	for (size_t i = 0; i < c.count; i++)
+		free(c.threads[i].values);
+	free(c.threads);
 	return rc;
 }

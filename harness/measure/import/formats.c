@@ -7,7 +7,7 @@
 const struct import_format import_formats[] = {
     {"csv", "a column of a file of comma-separated values, and the like (also kblat export --samples)", true, true,
      read_csv},
-    {"cyclictest", "cyclictest -v: each wake-up of one thread", false, true, read_cyclic_lines},
+    {"cyclictest", "cyclictest -v: each wake-up, a repetition for each thread", false, true, read_cyclic_lines},
     {"cyclictest-hist", "cyclictest -h N, or --histfile: histograms, a repetition for each thread", false, true,
      read_cyclic_histogram},
     {"cyclictest-json", "cyclictest -h N --json=FILE: histograms, a repetition for each thread", false, false,
@@ -15,6 +15,8 @@ const struct import_format import_formats[] = {
     {"fio", "fio --write_lat_log: its clat log, not averaged", true, true, read_fio},
     {"fio-json", "fio --output-format=json+: the histogram of clat, or another", true, false, read_fio_json},
     {"hdr", "logs of HdrHistogram, or its histograms in base64", true, true, read_hdr},
+    {"hdr-percentiles", "HdrHistogram's list of percentiles, as wrk2 prints it, of which they are bins", false, true,
+     read_hdr_percentiles},
     {"netperf", "netperf -v 2, configured with --enable-histogram: its histogram", false, false, read_netperf},
     {"perftest", "ib_send_lat -U and its like: every sample in order", false, false, read_perftest},
     {"rtla", "rtla timerlat hist, rtla osnoise hist: histograms, a repetition for each CPU", true, false, read_rtla},

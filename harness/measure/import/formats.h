@@ -29,6 +29,9 @@ int read_csv(struct reading *r, struct err *e);
 /* format_hdr.c: logs of HdrHistogram, a line for each interval, with its histogram, compressed and in base64. */
 int read_hdr(struct reading *r, struct err *e);
 
+/* Likewise its lists of percentiles with counts: of each step the upper edge is taken, which is the percentile. */
+int read_hdr_percentiles(struct reading *r, struct err *e);
+
 /* format_lists.c: lists of samples, in the order in which they were taken. */
 int read_perftest(struct reading *r, struct err *e);
 int read_sockperf(struct reading *r, struct err *e);
