@@ -501,3 +501,153 @@ capture() {
 		fe80::1%a%b source_address must be one numeric address
 	END
 }
+
+@test "a preference of energy is set under a governor that lets it be, and one that is refused is listed" {
+	local cpu=/sys/devices/system/cpu
+	machine smt-laptop
+	profile energy <<-'YAML'
+		governor: powersave
+		epp: power
+	YAML
+	# order: what is applied first of both.
+	order() {
+		kb plan ./energy --json
+		grep -o 'scaling_governor\|energy_performance_preference' <<<"$output" | head -n 1
+	}
+	echo performance | tee m$cpu/cpu*/cpufreq/scaling_governor m$cpu/cpu*/cpufreq/energy_performance_preference >/dev/null
+	rm -r m.before && cp -a m m.before
+	assert_eq "$(order)" scaling_governor
+	kb apply ./energy
+	[ "$status" -eq 0 ]
+	assert_eq "$(value $cpu/cpu3/cpufreq/scaling_governor) $(value $cpu/cpu3/cpufreq/energy_performance_preference)" "powersave power"
+	kb verify
+	[ "$status" -eq 0 ]
+	kb restore
+	as_before
+	echo powersave | tee m$cpu/cpu*/cpufreq/scaling_governor >/dev/null
+	echo 'governor: performance' >>energy/profile.yaml
+	sed -i '/powersave/d' energy/profile.yaml
+	assert_eq "$(order)" energy_performance_preference
+	# The governor is performance, and lets no other be.
+	echo performance | tee m$cpu/cpu*/cpufreq/scaling_governor >/dev/null
+	for n in 0 1 2 3 4 5 6 7; do echo "$cpu/cpu$n/cpufreq/energy_performance_preference write EBUSY"; done >m/habits
+	rm -r m.before && cp -a m m.before
+	profile energy <<-'YAML'
+		epp: balance_power
+		thp: never
+	YAML
+	kb apply ./energy
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "energy_performance_preference"
+	kb restore
+	[ "$status" -eq 0 ]
+	as_before
+	kb apply ./energy --strict
+	[ "$status" -eq 77 ]
+	as_before
+}
+
+@test "turbo that the firmware has locked is listed, and the rest is applied" {
+	machine t630
+	echo '/sys/devices/system/cpu/intel_pstate/no_turbo write EPERM' >m/habits
+	cp m/habits m.before/habits
+	profile turbo <<-'YAML'
+		turbo: off
+		thp: never
+	YAML
+	kb apply ./turbo
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "/sys/devices/system/cpu/intel_pstate/no_turbo: "
+	assert_contains "$(value /sys/kernel/mm/transparent_hugepage/enabled)" "[never]"
+	kb restore
+	as_before
+}
+
+@test "a setting of the scheduler that the kernel has elsewhere now is named there" {
+	machine small-v2
+	mkdir -p m/sys/kernel/debug/sched
+	echo 3000000 >m/sys/kernel/debug/sched/min_granularity_ns
+	rm -r m.before && cp -a m m.before
+	profile sched <<-'YAML'
+		sysctl: {kernel.sched_min_granularity_ns: 10000000, kernel.sched_wakeup_granularity_ns: 15000000, vm.stat_interval: 10}
+	YAML
+	kb plan ./sched
+	echo "$output"
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "this kernel has it as /sys/kernel/debug/sched/min_granularity_ns: give that under sysfs"
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "sched_wakeup_granularity_ns: this kernel has no such file"
+	profile sched <<-'YAML'
+		sysfs: {/sys/kernel/debug/sched/min_granularity_ns: 10000000}
+	YAML
+	kb apply ./sched
+	[ "$status" -eq 0 ]
+	assert_eq "$(value /sys/kernel/debug/sched/min_granularity_ns)" 10000000
+	kb restore
+	as_before
+}
+
+@test "a kernel without idle states has no latency to ask for, and the rest is applied" {
+	machine small-v2
+	rm -f m/dev/cpu_dma_latency
+	rm -rf m/sys/devices/system/cpu/cpu*/cpuidle
+	rm -r m.before && cp -a m m.before
+	profile idle <<-'YAML'
+		dma_latency: 0
+		cstates: 0
+		sysctl: {vm.stat_interval: 10}
+	YAML
+	kb apply ./idle
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "dma_latency"
+	assert_eq "$(value /proc/sys/vm/stat_interval)" 10
+	kb restore
+	as_before
+}
+
+@test "sysctls of a container that may only be read fail with their name, and can be left out" {
+	machine small-v2
+	echo '/proc/sys/vm/stat_interval write EROFS' >m/habits
+	cp m/habits m.before/habits
+	profile container <<-'YAML'
+		sysctl: {vm.stat_interval: 10}
+		thp: never
+	YAML
+	kb apply ./container
+	echo "$output"
+	[ "$status" -ne 0 ]
+	assert_contains "$output" "/proc/sys/vm/stat_interval: it is mounted read-only (a container?); or leave these out: --without sysctl"
+	as_before
+	kb apply ./container --without sysctl
+	echo "$output"
+	[ "$status" -eq 0 ]
+	kb restore
+	as_before
+}
+
+@test "with SMT switched off, every second CPU is none, and a shield has the others" {
+	local n
+	machine smt-laptop
+	echo off >m/sys/devices/system/cpu/smt/control
+	echo 0,2,4,6 >m/sys/devices/system/cpu/online
+	for n in 1 3 5 7; do
+		rm -rf "m/sys/devices/system/cpu/cpu$n/topology" "m/sys/devices/system/cpu/cpu$n/cpufreq"
+		echo 0 >"m/sys/devices/system/cpu/cpu$n/online"
+	done
+	for n in 0 2 4 6; do echo "$n" >"m/sys/devices/system/cpu/cpu$n/topology/thread_siblings_list"; done
+	echo 0,2,4,6 >m/sys/devices/system/node/node0/cpulist
+	rm -r m.before && cp -a m m.before
+	profile half <<-'YAML'
+		shields: [{name: rt, place: {cpus: all, take: 2}, partition: member}]
+		governor: performance
+	YAML
+	kb apply ./half
+	echo "$output"
+	[ "$status" -eq 0 ]
+	kb cpuset list
+	assert_contains "$output" "4,6"
+	kb restore
+	[ "$status" -eq 0 ]
+	as_before
+}

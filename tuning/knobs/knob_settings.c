@@ -22,20 +22,11 @@ static json_t *value_json(const struct ynode *n)
 	return all;
 }
 
-static const struct knob *find_knob(const char *key)
-{
-	const struct knob *k = knobs;
-
-	while (k->key && (!k->help || strcmp(k->key, key) != 0))
-		k++;
-	return k;
-}
-
 /* `value` is stolen. `with`: what it is for, or NULL. */
 static void add_knob_setting(json_t *list, const struct setting *s, const struct setting *with, json_t *name,
 			     json_t *value)
 {
-	const char *cost = find_knob(s->key)->cost;
+	const char *cost = knob_find(s->key)->cost;
 	json_t *setting = json_pack("{s:o}", s->key, value);
 
 	if (with)
@@ -63,7 +54,7 @@ json_t *knob_settings_plan(const struct plan *plan, const struct profile *profil
 
 	for (size_t i = 0; i < profile->setting_count; i++) {
 		const struct setting *s = &profile->settings[i];
-		const struct knob *k = find_knob(s->key);
+		const struct knob *k = knob_find(s->key);
 		const struct setting *with = k->of_cards ? cards : NULL;
 
 		if (s == cards || s->left_out)

@@ -602,9 +602,21 @@ static enum form form_at(const struct machine *m, const char *path)
 	return form_of_file(path, sysroot_line(&m->root, path, line, sizeof(line)) ? "" : line);
 }
 
+/* Linux 5.13 moved what tunes its scheduler. */
+#define SCHED_SYSCTL "/proc/sys/kernel/sched_"
+#define SCHED_DEBUG  "/sys/kernel/debug/sched/"
+
 static void plan_path(struct planner *p, const char *knob, const char *path, const char *value)
 {
-	op_file_plan(p->plan, p->m, knob, path, form_at(p->m, path), value, "this kernel has no such file");
+	char absent[256] = "this kernel has no such file", *moved;
+
+	if (!strncmp(path, SCHED_SYSCTL, strlen(SCHED_SYSCTL))) {
+		moved = fs_path(SCHED_DEBUG "%s", path + strlen(SCHED_SYSCTL));
+		if (sysroot_exists(&p->m->root, moved))
+			snprintf(absent, sizeof(absent), "this kernel has it as %.120s: give that under sysfs", moved);
+		free(moved);
+	}
+	op_file_plan(p->plan, p->m, knob, path, form_at(p->m, path), value, absent);
 }
 
 /* As in sysctl.d, a name may be a pattern. */

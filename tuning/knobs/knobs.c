@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/err.h"
@@ -143,7 +144,7 @@ const struct knob knobs[] = {
 	       .max = 15, .may_refuse = true, .absent = "this CPU has no energy performance bias"),
 	 .cost = "power, with performance"},
 	{"epp", "energy performance preference, such as performance",
-	 VALUE(.paths = {CPUFREQ "/energy_performance_preference"}, .any_word = true,
+	 VALUE(.paths = {CPUFREQ "/energy_performance_preference"}, .any_word = true, .may_refuse = true,
 	       .offers = "energy_performance_available_preferences",
 	       .absent = "no energy performance preference here (intel_pstate or amd_pstate, active)"),
 	 .cost = "power, with performance"},
@@ -216,13 +217,48 @@ const char *const *knobs_keys(void)
 	return keys;
 }
 
+/* Under the governor performance, drivers refuse every other preference (EBUSY): that one goes before the preferences are
+ * set, and comes back when they are put back, as undoing is the other way round. */
+static bool governor_goes_first(const struct planner *p)
+{
+	bool is_found = false;
+
+	for (int cpu = cpulist_first(&p->topo.online); !is_found && cpu >= 0;
+	     cpu = cpulist_next(&p->topo.online, cpu)) {
+		char path[sizeof(CPUFREQ) + 32], now[32] = "";
+
+		snprintf(path, sizeof(path), CPUFREQ "/scaling_governor", cpu);
+		is_found = sysroot_line(&p->m->root, path, now, sizeof(now)) >= 0 && !strcmp(now, "performance");
+	}
+	return is_found;
+}
+
+static void plan_knob(struct planner *p, const struct knob *k)
+{
+	const struct setting *s = profile_get(p->profile, k->key);
+
+	if (s && !s->left_out)
+		k->plan(p, s, k);
+}
+
+const struct knob *knob_find(const char *key)
+{
+	const struct knob *k = knobs;
+
+	while (k->key && (!k->help || strcmp(k->key, key) != 0))
+		k++;
+	return k;
+}
+
 static void plan_all(struct planner *p)
 {
-	for (const struct knob *k = knobs; k->key && !p->e->status; k++) {
-		const struct setting *s = profile_get(p->profile, k->key);
+	const struct knob *governor = governor_goes_first(p) ? knob_find("governor") : NULL;
 
-		if (s && !s->left_out)
-			k->plan(p, s, k);
+	for (const struct knob *k = knobs; k->key && !p->e->status; k++) {
+		if (governor && !strcmp(k->key, "epp"))
+			plan_knob(p, governor);
+		if (k != governor)
+			plan_knob(p, k);
 	}
 }
 

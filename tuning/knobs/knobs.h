@@ -9,6 +9,9 @@
 
 extern const struct knob knobs[]; /* ends with a key of NULL */
 
+/* The knob of a key; one without a key if there is none. */
+const struct knob *knob_find(const char *key);
+
 /* The keys of all knobs, NULL-terminated. A profile may contain these. */
 const char *const *knobs_keys(void);
 

@@ -286,7 +286,7 @@ int machine_may_write(const struct machine *m, const char *path)
 
 	if (fd < 0)
 		return fd;
-	rc = faccessat(fd, name, W_OK, AT_EACCESS) ? -errno : 0;
+	rc = faccessat(fd, name, W_OK, AT_EACCESS) ? -errno : machine_refuses(m, path) == -EROFS ? -EROFS : 0;
 	close(fd);
 	return rc;
 }

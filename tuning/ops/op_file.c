@@ -255,7 +255,9 @@ static int file_probe(struct machine *m, const struct step *s, char *why, size_t
 
 	if (rc == -ENOENT && is_of_card(s))
 		return 0;
-	if (rc)
+	if (rc == -EROFS)
+		snprintf(why, size, "it is mounted read-only (a container?)");
+	else if (rc)
 		err_cause(rc, why, size);
 	return rc;
 }
@@ -278,14 +280,15 @@ static int write_in_form(struct machine *m, const struct step *s, const char *va
 	return rc;
 }
 
-/* Errors of a kernel that does not permit a change on this hardware (ASPM controlled by firmware,
- * locked turbo). A driver may have any reason; but a missing right is none of its. */
+/* Errors of a kernel that does not permit a change on this hardware (ASPM controlled by firmware, locked turbo), or beside
+ * another value (a preference of energy under the governor performance). A driver may have any reason, but a missing right
+ * is none of its. */
 static bool is_refusal(const struct step *s, int rc)
 {
 	if (is_of_card(s))
 		return rc < 0 && rc != -EPERM && rc != -EACCES && rc != -EROFS;
 	return json_is_true(json_object_get(s->data, "may_refuse")) &&
-	       (rc == -EPERM || rc == -EOPNOTSUPP || rc == -ENODEV || rc == -EIO);
+	       (rc == -EPERM || rc == -EOPNOTSUPP || rc == -ENODEV || rc == -EIO || rc == -EBUSY);
 }
 
 static bool was_refused(const struct step *s)
