@@ -288,6 +288,7 @@ ask() {
 }
 
 @test "a function of which there are two is refused with both; one in C++ is found as it is written" {
+	need_feature libiberty
 	needs_tracefs
 	cat >two.cc <<-'C'
 		#include <unistd.h>
@@ -482,6 +483,7 @@ usdt() {
 }
 
 @test "what is inlined is told apart from what is not there, with the functions that have it" {
+	need_feature libiberty
 	cat >inlined.cc <<-'C'
 		#include <unistd.h>
 		namespace shop {
@@ -582,6 +584,7 @@ share() {
 }
 
 @test "an exception that passes a traced function harms nobody, and its request never ended" {
+	need_feature libiberty
 	needs_tracefs
 	cat >throws.cc <<-'C'
 		#include <cstdio>

@@ -84,29 +84,8 @@ static void test_names(void)
 	ok(!binary_is_usdt(":serve") && !binary_is_usdt("shop:"), "nor is half a name");
 }
 
-static void test_rust(void)
-{
-	static const struct {
-		const char *symbol, *name;
-	} rows[] = {
-	    {"_ZN4shop5serve17h0123456789abcdefE", "shop::serve"},
-	    {"_ZN4shop5serve28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE", "shop::serve::{{closure}}"},
-	    {"_ZN42_$LT$shop..Shop$u20$as$u20$shop..Serve$GT$5serve17h0123456789abcdefE",
-	     "<shop::Shop as shop::Serve>::serve"},
-	    {"_ZN4shop5serveEl", "shop::serve(long)"},
-	    {"_ZN4shop5serveEl", "shop::serve"},
-	    {"_ZN4shop5serve17h0123456789abcdefE", "_ZN4shop5serve17h0123456789abcdefE"},
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		ok(binary_is_named(rows[i].symbol, rows[i].name), "%s is called %s", rows[i].symbol, rows[i].name);
-	ok(!binary_is_named("_ZN4shop5serve17h0123456789abcdefE", "shop::serv"), "not by a part of its name");
-	ok(!binary_is_named("_ZN4shop6server17h0123456789abcdefE", "shop::serve"), "nor is another one");
-}
-
 int main(void)
 {
-	test_rust();
 	test_arguments();
 	test_note();
 	test_names();

@@ -1,5 +1,6 @@
 #include "measure/program/binary.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -106,6 +107,75 @@ static int find_address(struct binary *b, const char *name, bool at_return, stru
 						       : binary_sites_of_address(b, address, out, e);
 }
 
+/* "serve+4", as perf and bpftrace write it; false: it is not so. */
+static bool read_offset(const char *name, char **function, uint64_t *offset)
+{
+	const char *plus = strrchr(name, '+');
+	char *end;
+
+	if (!plus || plus == name || !isdigit((unsigned char)plus[1]))
+		return false;
+	*offset = strtoull(plus + 1, &end, 0);
+	if (*end)
+		return false;
+	*function = or_abort(strndup(name, (size_t)(plus - name)));
+	return true;
+}
+
+static int find_in_function(struct binary *b, const char *name, bool at_return, struct binary_sites *out, struct err *e)
+{
+	struct binary_function f = {.list = NULL};
+	char *function;
+	uint64_t offset;
+	int rc;
+
+	if (at_return || !read_offset(name, &function, &offset))
+		return find_function(b, name, at_return, out, e);
+	rc = binary_function_find(b, function, &f, e);
+	if (!rc)
+		rc = binary_sites_of_address(b, f.list[0].range.begin + offset, out, e);
+	binary_function_free(&f);
+	free(function);
+	return rc;
+}
+
+/* Of what this processor runs, NULL. */
+static const char *other_processor(const struct binary *b)
+{
+	static const char *const names[] = {
+	    [CODE_X86_64] = "x86-64", [CODE_I386] = "i386", [CODE_AARCH64] = "aarch64", [CODE_UNKNOWN] = NULL};
+#if defined(__x86_64__)
+	const bool is_own = b->machine == CODE_X86_64 || b->machine == CODE_I386;
+#elif defined(__aarch64__)
+	const bool is_own = b->machine == CODE_AARCH64;
+#else
+	const bool is_own = true;
+#endif
+
+	return is_own ? NULL : names[b->machine];
+}
+
+static int check_kind(const struct binary *b, struct err *e)
+{
+	const char *other = other_processor(b);
+
+	if (b->is_symbols)
+		return err_set(
+		    e, -EINVAL, STATUS_USAGE, b->path, NULL,
+		    "is a file of debug symbols, which nobody runs: give the program or library that they are of");
+	if (other)
+		return err_set(e, -EINVAL, STATUS_USAGE, b->path, NULL,
+			       "is for another processor (%s): what runs it here is an emulator, in whose code its "
+			       "functions are not",
+			       other);
+	if (binary_is_patched(b))
+		return err_set(
+		    e, -EINVAL, STATUS_USAGE, b->path, NULL,
+		    "has code that is changed when it is loaded (text relocations): probes would execute what is "
+		    "in the file");
+	return 0;
+}
+
 int binary_find(const struct probed_file *file, const char *name, bool at_return, struct binary_sites *out,
 		struct err *e)
 {
@@ -115,15 +185,12 @@ int binary_find(const struct probed_file *file, const char *name, bool at_return
 	*out = (struct binary_sites){.list = NULL};
 	if (!rc)
 		binary_build_id(b.elf, out->build_id);
-	if (!rc && binary_is_patched(&b))
-		rc = err_set(
-		    e, -EINVAL, STATUS_USAGE, file->path, NULL,
-		    "has code that is changed when it is loaded (text relocations): probes would execute what is "
-		    "in the file");
+	if (!rc)
+		rc = check_kind(&b, e);
 	if (!rc)
 		rc = !strncmp(name, "0x", 2) ? find_address(&b, name, at_return, out, e)
 		     : binary_is_usdt(name)  ? binary_usdt_find(&b, name, out, e)
-					     : find_function(&b, name, at_return, out, e);
+					     : find_in_function(&b, name, at_return, out, e);
 	binary_close(&b);
 	return rc;
 }

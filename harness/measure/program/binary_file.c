@@ -1,11 +1,13 @@
 #include "measure/program/binary_parts.h"
 
 #include <dwarf.h>
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -13,7 +15,7 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 
-static Elf_Scn *section_named(Elf *elf, const char *wanted, GElf_Shdr *header)
+Elf_Scn *binary_section(Elf *elf, const char *wanted, GElf_Shdr *header)
 {
 	size_t names;
 
@@ -72,7 +74,7 @@ static int open_linked_debug(const struct binary *b, const char *root)
 {
 	static const char *const places[] = {"%s%.*s/%s", "%s%.*s/.debug/%s", "%s/usr/lib/debug%.*s/%s"};
 	GElf_Shdr header;
-	Elf_Scn *section = section_named(b->elf, ".gnu_debuglink", &header);
+	Elf_Scn *section = binary_section(b->elf, ".gnu_debuglink", &header);
 	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
 	const char *name = data ? data->d_buf : NULL, *slash = strrchr(b->path, '/');
 	const size_t length = name ? strnlen(name, data->d_size) : 0, at = (length + 4) & ~(size_t)3;
@@ -92,7 +94,20 @@ static int open_linked_debug(const struct binary *b, const char *root)
 	return fd;
 }
 
-/* By the build's ID, as Debian's packages of debug symbols have them; or by the name that the binary tells. */
+/* Where a client of debuginfod (gdb, `debuginfod-find debuginfo`) keeps what it has fetched. */
+static char *fetched_debug(const char *id)
+{
+	const char *cache = getenv("DEBUGINFOD_CACHE_PATH"), *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+	if (cache && *cache)
+		return fs_path("%s/%s/debuginfo", cache, id);
+	if (base && *base)
+		return fs_path("%s/debuginfod_client/%s/debuginfo", base, id);
+	return fs_path("%s/.cache/debuginfod_client/%s/debuginfo", home ? home : "", id);
+}
+
+/* By the build's ID, as Debian's packages of debug symbols have them, or as they were fetched; or by the name that the
+ * binary tells. */
 static int open_debug_of(const struct binary *b, const char *root)
 {
 	char id[BINARY_ID];
@@ -103,7 +118,25 @@ static int open_debug_of(const struct binary *b, const char *root)
 		fd = open_debug(fs_path("%s/usr/lib/debug/.build-id/%.2s/%s.debug", root, id, id + 2));
 	if (*id && *root && fd < 0)
 		fd = open_debug(fs_path("/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2));
+	if (*id && fd < 0)
+		fd = open_debug(fetched_debug(id));
 	return fd >= 0 ? fd : open_linked_debug(b, root);
+}
+
+/* Symbols that the binary itself has, compressed (.gnu_debugdata), as those of Fedora and RHEL: less than its debug
+ * symbols, but always there. */
+static int open_inner_debug(const struct binary *b)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = binary_section(b->elf, ".gnu_debugdata", &header);
+	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+	int fd = data && data->d_buf ? memfd_create("symbols", MFD_CLOEXEC) : -1;
+
+	if (fd >= 0 && write(fd, data->d_buf, data->d_size) != (ssize_t)data->d_size) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
 }
 
 static void look_at_machine(struct binary *b)
@@ -122,7 +155,8 @@ static void look_at_machine(struct binary *b)
 	else if (header.e_machine == EM_AARCH64)
 		b->machine = CODE_AARCH64;
 	b->is_go =
-	    section_named(b->elf, ".go.buildinfo", &section) || section_named(b->elf, ".note.go.buildid", &section);
+	    binary_section(b->elf, ".go.buildinfo", &section) || binary_section(b->elf, ".note.go.buildid", &section);
+	b->is_symbols = binary_section(b->elf, ".text", &section) && section.sh_type == SHT_NOBITS;
 }
 
 void binary_close(struct binary *b)
@@ -138,16 +172,31 @@ void binary_close(struct binary *b)
 		close(b->debug_fd);
 }
 
+static int complain_of_kind(int fd, const char *path, struct err *e)
+{
+	char first[256] = "";
+	const ssize_t got = pread(fd, first, sizeof(first) - 1, 0);
+	const char *interpreter = got > 2 && !strncmp(first, "#!", 2) ? first + 2 + strspn(first + 2, " ") : "";
+
+	if (!*interpreter)
+		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "is not a program or library (ELF)");
+	return err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
+		       "is a script, in which there are no functions that can be probed; what runs it is %.*s",
+		       (int)strcspn(interpreter, " \n"), interpreter);
+}
+
 int binary_open(int fd, const char *path, const char *root, struct binary *b, struct err *e)
 {
 	*b = (struct binary){.path = path, .fd = fd, .debug_fd = -1};
 	elf_version(EV_CURRENT);
 	b->elf = elf_begin(b->fd, ELF_C_READ, NULL);
 	if (!b->elf || elf_kind(b->elf) != ELF_K_ELF)
-		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "is not a program or library (ELF)");
+		return complain_of_kind(fd, path, e);
 	look_at_machine(b);
 	b->debug_fd = open_debug_of(b, root);
-	b->debug = b->debug_fd < 0 ? NULL : elf_begin(b->debug_fd, ELF_C_READ, NULL);
+	if (b->debug_fd < 0)
+		b->debug_fd = open_inner_debug(b);
+	b->debug = b->debug_fd < 0 ? NULL : dwelf_elf_begin(b->debug_fd);
 	return 0;
 }
 
@@ -243,7 +292,7 @@ static bool unwind_table_find(const struct binary *b, struct unwind_table *out)
 	static const uint8_t usual[] = {1, DW_EH_PE_pcrel | DW_EH_PE_sdata4, DW_EH_PE_udata4,
 					DW_EH_PE_datarel | DW_EH_PE_sdata4};
 	GElf_Shdr header;
-	Elf_Scn *section = section_named(b->elf, ".eh_frame_hdr", &header);
+	Elf_Scn *section = binary_section(b->elf, ".eh_frame_hdr", &header);
 	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
 
 	if (!data || !data->d_buf || data->d_size < TABLE_HEADER || memcmp(data->d_buf, usual, sizeof(usual)) != 0)

@@ -39,15 +39,20 @@ static const char *linkage_name(Dwarf_Die *die)
 	return NULL;
 }
 
-/* Is `plain` what follows the last "::" of a name without parameters? */
+/* Is `plain` what follows the last "::" of a name, but for parameters and template arguments? */
 static bool is_last_part(const char *name, const char *plain)
 {
-	const size_t length = strcspn(name, "(");
 	const char *last = name;
+	size_t length;
+	int depth = 0;
 
-	for (const char *at = name; (at = strstr(at, "::")) && at < name + length; at += 2)
-		last = at + 2;
-	return strlen(plain) == (size_t)(name + length - last) && !strncmp(plain, last, strlen(plain));
+	for (const char *at = name; *at && (depth || *at != '(' || !strncmp(at, "(anonymous", 10)); at++) {
+		depth += (*at == '<') - (*at == '>' && at > name && at[-1] != '-');
+		if (!depth && !strncmp(at, "::", 2))
+			last = at + 2;
+	}
+	length = strcspn(last, "<(");
+	return !strncmp(plain, last, length) && (!plain[length] || plain[length] == '<');
 }
 
 /* Functions that only their file sees may have no linkage name: then what follows the last "::" has to do. */

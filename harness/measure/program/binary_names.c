@@ -1,5 +1,3 @@
-#include <ctype.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,103 +26,55 @@ void binary_names_free(struct binary_names *n)
 	free(n->list);
 }
 
-/* --- names of C++ --- */
+/* --- names as they are written --- */
 
-/* --- names of Rust --- */
-
-/* What stands for a character that a linker's name cannot have: "$LT$", "$u20$". Returns its length; 0: it is none. */
-static size_t read_rust_escape(const char *at, char *out)
+/* The rest of `text` behind `name`, of which blanks do not count; NULL: it begins otherwise. */
+static const char *behind_name(const char *text, const char *name)
 {
-	static const struct {
-		const char *escape;
-		char is;
-	} known[] = {{"$SP$", '@'}, {"$BP$", '*'}, {"$RF$", '&'}, {"$LT$", '<'},
-		     {"$GT$", '>'}, {"$LP$", '('}, {"$RP$", ')'}, {"$C$", ','}};
-	unsigned number;
-	int length = 0;
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (!strncmp(at, known[i].escape, strlen(known[i].escape))) {
-			*out = known[i].is;
-			return strlen(known[i].escape);
-		}
-	if (sscanf(at, "$u%2x$%n", &number, &length) != 1 || !length || number < ' ' || number > '~')
-		return 0;
-	*out = (char)number;
-	return (size_t)length;
-}
-
-/* rustc writes names as C++ does, with a number of the build at their end: "shop::serve::h0123456789abcdef". */
-static bool is_rust(const char *written)
-{
-	const size_t length = strlen(written), digits = 16;
-	const char *end = length > digits + 3 ? written + length - digits - 3 : "";
-
-	return !strncmp(end, "::h", 3) && strspn(end + 3, "0123456789abcdef") == digits;
-}
-
-/* In place: "<T as shop::Serve>::serve". */
-static void write_as_rust(char *text)
-{
-	char *to = text;
-
-	text[strlen(text) - strlen("::h0123456789abcdef")] = '\0';
-	for (const char *at = text; *at; to++) {
-		size_t length = read_rust_escape(at, to);
-
-		if (!strncmp(at, "..", 2)) {
-			*to++ = ':';
-			*to = ':';
-			length = 2;
-		} else if (!length && *at == '_' && at[1] == '$' && (at == text || at[-1] == ':')) {
-			at++;
-			length = read_rust_escape(at, to);
-		}
-		if (!length)
-			*to = *at;
-		at += length ? length : 1;
+	for (; *name; name++) {
+		if (*name == ' ')
+			continue;
+		text += strspn(text, " ");
+		if (*text++ != *name)
+			return NULL;
 	}
-	*to = '\0';
+	return text + strspn(text, " ");
 }
 
-/* libstdc++ is there wherever a program in C++ runs. */
-static char *demangled(const char *name)
+/* Behind "<int, std::less<int>>", "::<i64>" and "[abi:cxx11]". */
+static const char *behind_arguments(const char *text)
 {
-	typedef char *demangler(const char *, char *, size_t *, int *);
-	static demangler *demangle;
-	static bool is_loaded;
-	int status;
+	int depth = 0;
 
-	if (strncmp(name, "_Z", 2) != 0)
-		return NULL;
-	if (!is_loaded) {
-		void *library = dlopen("libstdc++.so.6", RTLD_NOW);
+	text += !strncmp(text, "::<", 3) ? 2 : 0;
+	if (*text != '<' && *text != '[')
+		return text;
+	do {
+		const bool is_arrow = *text == '-' && text[1] == '>';
 
-		demangle = library ? (demangler *)(uintptr_t)dlsym(library, "__cxa_demangle") : NULL;
-		is_loaded = true;
-	}
-	return demangle ? demangle(name, NULL, NULL, &status) : NULL;
-}
-
-char *binary_demangled(const char *name)
-{
-	char *written = demangled(name);
-
-	if (written && is_rust(written))
-		write_as_rust(written);
-	return written;
+		depth += !is_arrow && strchr("<[", *text) ? 1 : strchr(">]", *text) ? -1 : 0;
+		text += is_arrow ? 2 : 1;
+	} while (*text && depth);
+	return depth ? ">" : behind_arguments(text); /* operator< */
 }
 
 bool binary_is_named(const char *symbol, const char *name)
 {
 	const size_t length = strlen(name);
+	const char *rest;
 	char *written;
 	bool same;
 
 	if (!strcmp(symbol, name))
 		return true;
 	written = binary_demangled(symbol);
-	same = written && !strncmp(written, name, length) && (!written[length] || written[length] == '(');
+	rest = written ? behind_name(written, name) : NULL;
+	/* What a compiler makes of a function is not that function: "serve(int) [clone .actor]". */
+	same = rest && (strstr(name, "[clone") || !strstr(rest, "[clone"));
+	if (same && length && name[length - 1] == ')' && *rest != '(')
+		same = !rest[strcspn(rest, ":({<[")]; /* const, && */
+	else if (same)
+		same = strchr("(", *behind_arguments(rest));
 	free(written);
 	return same;
 }
@@ -154,8 +104,8 @@ static bool is_word_of(const char *word, size_t length, const char *const known[
 static size_t read_clone(const char *at, struct parsed_name *out)
 {
 	static const char *const copies[] = {"constprop", "isra", "specialized", "constp", NULL},
-				 *const others[] = {"lto_priv", "localalias", "llvm", NULL},
-				 *const rest[] = {"part", NULL}, *const cold[] = {"cold", NULL};
+				 *const others[] = {"lto_priv", "localalias", "llvm", "__uniq", NULL},
+				 *const rest[] = {"part", NULL}, *const cold[] = {"cold", "__part", NULL};
 	const char *word = at + 1;
 	const size_t length = strcspn(word, ".@"), number = strspn(word, "0123456789");
 
@@ -210,6 +160,7 @@ struct symbol {
 	struct binary_range range;
 	size_t file; /* of a symbol that only its source file sees: which; 0: another */
 	bool is_chosen;
+	bool is_elsewhere; /* it is that of a library, which is called here */
 };
 
 struct symbol_table {
@@ -261,14 +212,15 @@ static void take_table(const struct symbol_table *t, symbol_taker *take, void *c
 		const int type = GELF_ST_TYPE(symbol.st_info);
 
 		file += type == STT_FILE;
-		if (!text || !*text || symbol.st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC))
+		if (!text || !*text || (type != STT_FUNC && type != STT_GNU_IFUNC))
 			continue;
 		snprintf(name, sizeof(name), "%s", text);
 		add_version(t, i, name, sizeof(name));
 		take(context, &(struct symbol){name,
 					       {symbol.st_value, symbol.st_value + symbol.st_size},
 					       GELF_ST_BIND(symbol.st_info) == STB_LOCAL ? file : 0,
-					       type == STT_GNU_IFUNC});
+					       type == STT_GNU_IFUNC,
+					       symbol.st_shndx == SHN_UNDEF});
 	}
 }
 
@@ -298,6 +250,29 @@ static void take_symbols(Elf *elf, symbol_taker *take, void *context)
 	}
 }
 
+struct go_symbols {
+	symbol_taker *take;
+	void *context;
+};
+
+static void take_go_function(void *context, const char *name, struct binary_range range)
+{
+	const struct go_symbols *g = context;
+
+	g->take(g->context, &(struct symbol){.name = (char *)(uintptr_t)name, .range = range});
+}
+
+/* Of the binary, of its debug symbols, and if neither has any, of Go. */
+static void take_all_symbols(const struct binary *b, symbol_taker *take, void *context)
+{
+	GElf_Shdr header;
+
+	take_symbols(b->elf, take, context);
+	take_symbols(b->debug, take, context);
+	if (!b->debug && !binary_section(b->elf, ".symtab", &header))
+		binary_go_functions(b, take_go_function, &(struct go_symbols){take, context});
+}
+
 /* --- the function of a name --- */
 
 struct found_symbol {
@@ -309,8 +284,10 @@ struct symbol_search {
 	const char *wanted;
 	struct found_symbol *list;
 	size_t count;
-	bool is_exact;	  /* one is called exactly so, with what was appended to its name */
-	bool has_default; /* one that is of no older version */
+	bool is_exact;	   /* one is called exactly so, with what was appended to its name */
+	bool has_default;  /* one that is of no older version */
+	bool is_elsewhere; /* a library has it */
+	bool is_coroutine;
 	const char **all; /* for "did you mean"; NULL ends */
 	size_t all_count;
 };
@@ -342,6 +319,21 @@ static bool is_plainer(const struct parsed_name *a, const struct parsed_name *b)
 					  : !strncmp(a->version, "@@", 2) && strncmp(b->version, "@@", 2) != 0;
 }
 
+/* Of a coroutine, compilers make these beside the function, which is called and returns when it first waits. */
+static bool is_rest_of_coroutine(const char *name, const char *wanted)
+{
+	const char *point = strrchr(name, '.');
+	char *function;
+	bool is;
+
+	if (!point || (strcmp(point, ".actor") != 0 && strcmp(point, ".resume") != 0))
+		return false;
+	function = or_abort(strndup(name, (size_t)(point - name)));
+	is = binary_is_named(function, wanted);
+	free(function);
+	return is;
+}
+
 static void take_named(void *context, const struct symbol *symbol)
 {
 	struct symbol_search *s = context;
@@ -349,6 +341,12 @@ static void take_named(void *context, const struct symbol *symbol)
 	struct found_symbol *same;
 
 	parse_name(symbol->name, &parsed);
+	s->is_coroutine |= is_rest_of_coroutine(symbol->name, s->wanted);
+	if (symbol->is_elsewhere) {
+		s->is_elsewhere |= binary_is_named(parsed.function, s->wanted);
+		parsed_free(&parsed);
+		return;
+	}
 	s->all = grow_or_abort(s->all, s->all_count, sizeof(*s->all));
 	s->all[s->all_count++] = or_abort(strdup(parsed.function));
 	if (strcmp(symbol->name, s->wanted) != 0 && !binary_is_named(parsed.function, s->wanted)) {
@@ -445,6 +443,11 @@ static int complain_of_none(const struct binary *b, struct symbol_search *s, str
 
 	s->all = grow_or_abort(s->all, s->all_count, sizeof(*s->all));
 	s->all[s->all_count] = NULL;
+	if (s->is_elsewhere)
+		return err_set(e, -ENOENT, STATUS_USAGE, b->path, NULL,
+			       "has no function '%.80s' of its own: it calls that of a library (`ldd %s` lists them): "
+			       "give LIBRARY:%.80s",
+			       s->wanted, b->path, s->wanted);
 	return err_set(
 	    e, -ENOENT, STATUS_USAGE, b->path, NULL,
 	    "has no function '%.80s'%s (an inlined function has none; of a stripped binary, install the debug "
@@ -491,15 +494,36 @@ static int take_function(const struct binary *b, const struct symbol_search *s, 
 	return 0;
 }
 
+/* Linkers fold functions that do the same into one (ICF). An alias, whose name has that of the function in it, is none. */
+static void take_folded(void *context, const struct symbol *symbol)
+{
+	struct binary_function *f = context;
+	char *names[2];
+	const char *own, *other;
+
+	if (f->folded || symbol->is_elsewhere || symbol->range.begin != f->list[0].range.begin)
+		return;
+	names[0] = binary_demangled(f->list[0].name);
+	names[1] = binary_demangled(symbol->name);
+	own = names[0] ?: f->list[0].name;
+	other = names[1] ?: symbol->name;
+	if (!strstr(own, other) && !strstr(other, own))
+		f->folded = or_abort(strdup(other));
+	free(names[0]);
+	free(names[1]);
+}
+
 int binary_function_find(const struct binary *b, const char *name, struct binary_function *out, struct err *e)
 {
 	struct symbol_search s = {.wanted = name};
 	int rc;
 
-	take_symbols(b->elf, take_named, &s);
-	take_symbols(b->debug, take_named, &s);
+	take_all_symbols(b, take_named, &s);
 	keep_meant(&s);
 	rc = s.count ? take_function(b, &s, out, e) : complain_of_none(b, &s, e);
+	if (!rc)
+		take_all_symbols(b, take_folded, out);
+	out->is_coroutine = s.is_coroutine;
 	search_free(&s);
 	return rc;
 }
@@ -515,6 +539,7 @@ void binary_function_free(struct binary_function *f)
 	for (size_t i = 0; i < f->count; i++)
 		free(f->list[i].name);
 	free(f->list);
+	free(f->folded);
 }
 
 /* --- the function around an address --- */
@@ -531,7 +556,7 @@ static void take_around(void *context, const struct symbol *symbol)
 	struct around *a = context;
 	const struct binary_range r = symbol->range;
 
-	if (a->address < r.begin || a->address >= r.end ||
+	if (symbol->is_elsewhere || a->address < r.begin || a->address >= r.end ||
 	    (a->name && (a->range.begin == a->address || r.end - r.begin >= a->range.end - a->range.begin) &&
 	     !(r.begin == a->address && a->range.begin != a->address)))
 		return;
@@ -545,8 +570,7 @@ bool binary_function_around(const struct binary *b, uint64_t address, struct bin
 	struct around a = {.address = address};
 	struct parsed_name parsed;
 
-	take_symbols(b->elf, take_around, &a);
-	take_symbols(b->debug, take_around, &a);
+	take_all_symbols(b, take_around, &a);
 	if (!a.name && !binary_unwound(b, address, &a.range))
 		return false;
 	a.name = a.name ? a.name : or_abort(strdup(""));

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "measure/program/binary_demangle.h"
 #include "measure/program/binary_site.h"
 
 struct err;
@@ -24,6 +25,7 @@ struct binary {
 	enum code_machine machine;
 	unsigned word; /* of its addresses, in bytes */
 	bool is_go;
+	bool is_symbols;      /* it is itself a file of debug symbols */
 	Dwarf *dwarf[2];      /* of both files; NULL: not read yet, or there is none */
 	Dwarf_CFI *frames[2]; /* likewise: .eh_frame, .debug_frame */
 	bool has_dwarf, has_frames;
@@ -36,6 +38,7 @@ int binary_open(int fd, const char *path, const char *root, struct binary *b, st
 /* The build's ID, in hexadecimal digits; "": it has none. */
 void binary_build_id(Elf *elf, char out[BINARY_ID]);
 void binary_close(struct binary *b);
+Elf_Scn *binary_section(Elf *elf, const char *name, GElf_Shdr *header);
 
 /* Where an address is in the file, in a segment with these rights (PF_X: only what is executed can be probed). */
 bool binary_offset(const struct binary *b, uint64_t address, uint32_t rights, uint64_t *offset);
@@ -67,12 +70,6 @@ struct binary_names {
 void binary_names_add(struct binary_names *n, const char *name);
 void binary_names_free(struct binary_names *n);
 
-/* "std::sort(int*)" of "_ZSt4sort…", and likewise of Rust, or NULL; the caller frees. */
-char *binary_demangled(const char *name);
-
-/* Is it the function's name, as it is linked or as it is written, with or without its parameters? */
-bool binary_is_named(const char *symbol, const char *name);
-
 /* What a compiler makes of a function, by the name of the symbol. */
 enum binary_part {
 	PART_WHOLE, /* itself, or a copy of all of it, such as .constprop.0 */
@@ -92,6 +89,8 @@ struct binary_function {
 	struct binary_body *list;
 	size_t count;
 	bool is_chosen; /* an IFUNC: list[0] is what chooses */
+	bool is_coroutine;
+	char *folded; /* as it is written: another function that has the same code; NULL: none */
 };
 
 /* -ENOENT: there is none of that name. */
@@ -101,6 +100,11 @@ int binary_function_find(const struct binary *b, const char *name, struct binary
 bool binary_function_around(const struct binary *b, uint64_t address, struct binary_body *out);
 void binary_function_add(struct binary_function *f, const char *name, struct binary_range range, enum binary_part part);
 void binary_function_free(struct binary_function *f);
+
+/* --- functions of Go (binary_go.c) --- */
+
+typedef void binary_go_taker(void *context, const char *name, struct binary_range range);
+void binary_go_functions(const struct binary *b, binary_go_taker *take, void *context);
 
 /* --- sites (binary_sites.c) --- */
 

@@ -108,13 +108,15 @@ struct binary_sites {
 	size_t count;
 	struct binary_range *own; /* of the function with all its parts */
 	size_t own_count;
-	size_t missing;	  /* places where the function is and no probe is */
-	char why[256];	  /* of the first of them */
-	char notice[256]; /* what its user has to know; "": nothing */
-	bool is_chosen;	  /* its bodies are those among which the program's loader chooses one (IFUNC) */
-	bool has_copies;  /* in which arguments may be elsewhere */
-	bool has_frames;  /* they are of a function, whose frame is the same at both ends */
-	bool is_go;	  /* stacks are those of goroutines */
+	size_t missing;	   /* places where the function is and no probe is */
+	char why[256];	   /* of the first of them */
+	char notice[256];  /* what its user has to know; "": nothing */
+	char folded[128];  /* another function that has the same code; "": none */
+	bool is_chosen;	   /* its bodies are those among which the program's loader chooses one (IFUNC) */
+	bool has_copies;   /* in which arguments may be elsewhere */
+	bool is_coroutine; /* its call ends when it first waits */
+	bool has_frames;   /* they are of a function, whose frame is the same at both ends */
+	bool is_go;	   /* stacks are those of goroutines */
 	enum code_machine machine;
 	char build_id[BINARY_ID];
 };

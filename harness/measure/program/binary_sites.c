@@ -264,17 +264,18 @@ static void add_caller(const struct bodies *s, struct binary_site *site)
 /* The first instruction, of a function of which nothing else is known. */
 static int first_instruction(const struct bodies *s, uint64_t address, struct code_instruction *out)
 {
-	uint8_t *bytes = NULL;
+	size_t size = s->binary->machine == CODE_AARCH64 ? 4 : LONGEST_INSTRUCTION;
+	uint8_t *bytes = binary_bytes(s->binary, address, size);
 	uint64_t undecoded = address;
 	struct code code = {.list = NULL};
 	int rc;
 
-	for (size_t size = LONGEST_INSTRUCTION; !bytes && size; size--)
-		bytes = binary_bytes(s->binary, address, size - size % (s->binary->machine == CODE_AARCH64 ? 4 : 1));
+	/* Where the code of the file ends, there are fewer. */
+	while (!bytes && --size)
+		bytes = binary_bytes(s->binary, address, size);
 	if (!bytes)
 		return refuse_function(s, address, "there is no code");
-	rc = code_decode(s->binary->machine, bytes, s->binary->machine == CODE_AARCH64 ? 4 : LONGEST_INSTRUCTION,
-			 address, &code, &undecoded);
+	rc = code_decode(s->binary->machine, bytes, size, address, &code, &undecoded);
 	if (code.count)
 		*out = code.list[0];
 	free(bytes);
@@ -431,6 +432,8 @@ int binary_sites_of_function(struct binary *b, struct binary_function *f, const 
 
 	for (size_t i = 0; i < f->count; i++)
 		out->has_copies |= f->list[i].is_copy;
+	out->is_coroutine = f->is_coroutine;
+	snprintf(out->folded, sizeof(out->folded), "%s", f->folded ?: "");
 	out->has_frames = true;
 	if (!rc)
 		rc = read_bodies(&s);

@@ -99,6 +99,16 @@ static int open_in_root(pid_t pid, const char *name)
 	return fd;
 }
 
+/* The first thread of a process may have ended, and has no root then; others go on. */
+static int open_in_roots(const pid_t *tasks, size_t count, const char *name)
+{
+	int fd = -1;
+
+	for (size_t i = 0; fd < 0 && i < count; i++)
+		fd = open_in_root(tasks[i], name);
+	return fd;
+}
+
 static int take_mapping(pid_t task, const struct mapping *m, const char *link, struct probed_file *out, struct err *e)
 {
 	char *beside = fs_path("/proc/%d/root%s", (int)task, m->path);
@@ -176,7 +186,7 @@ int probed_file_open(const char *name, const pid_t *tasks, size_t count, struct 
 	*out = (struct probed_file){.fd = -1};
 	if (count) {
 		know_file(&w, open(w.resolved ? w.resolved : name, O_PATH | O_CLOEXEC));
-		know_file(&w, open_in_root(tasks[0], name));
+		know_file(&w, open_in_roots(tasks, count, name));
 	}
 	for (size_t i = 0; !rc && out->fd < 0 && i < count; i++)
 		rc = look_at_task(tasks[i], &w, out, e);

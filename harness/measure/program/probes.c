@@ -65,7 +65,10 @@ static int split_place(const char *text, const pid_t *tasks, size_t count, struc
 	if (!first)
 		return err_set(e, -EINVAL, STATUS_USAGE, text, NULL, "is not BINARY:FUNCTION");
 	name = or_abort(strndup(text, first));
-	rc = err_set(e, -ENOENT, STATUS_USAGE, name, NULL, "there is no such program or library");
+	rc = err_set(e, -ENOENT, STATUS_USAGE, name, NULL, "there is no such program or library%s",
+		     strstr(name, ".so") && !strchr(name, '/')
+			 ? ": a library is given by its path, which `ldd` shows for a program"
+			 : "");
 	free(name);
 	return rc;
 }

@@ -164,12 +164,12 @@ static int start_program(struct program_run *p, int memory, struct err *e)
 	return 0;
 }
 
-/* What has died stays listed until its parent asks how. */
+/* What has died stays listed until its parent asks how; and of a process whose first thread has ended, others may go on. */
 static bool is_alive(pid_t pid)
 {
-	char path[64], *text = NULL, *name_end;
+	char path[64], *text = NULL, *name_end, state = '?';
 	size_t size;
-	bool is_dead;
+	long threads = 0;
 
 	if (kill(pid, 0) && errno == ESRCH)
 		return false;
@@ -177,9 +177,11 @@ static bool is_alive(pid_t pid)
 	if (fs_read_followed(path, 1 << 12, &text, &size, NULL))
 		return kill(pid, 0) == 0 || errno != ESRCH;
 	name_end = strrchr(text, ')');
-	is_dead = name_end && (!strncmp(name_end, ") Z", 3) || !strncmp(name_end, ") X", 3));
+	if (name_end)
+		sscanf(name_end, ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld", &state,
+		       &threads);
 	free(text);
-	return !is_dead;
+	return !strchr("ZX", state) || threads > 1;
 }
 
 static void look_at_program(struct program_run *p)
@@ -475,6 +477,14 @@ static void warn_of_place(const struct probe_place *place)
 			place->name, s->missing, s->missing + s->count, s->why);
 	if (*s->notice)
 		fprintf(stderr, "kblat: %s is left by a jump%s: there its requests end\n", place->name, s->notice);
+	if (*s->folded)
+		fprintf(stderr,
+			"kblat: %s has its code together with '%s', as the linker found that both do the same: its "
+			"calls are requests, too\n",
+			place->name, s->folded);
+	if (s->is_coroutine && place->at_return)
+		fprintf(stderr, "kblat: %s is a coroutine: its call, and the request, ends when it first waits\n",
+			place->name);
 }
 
 static int find_probes(struct program_run *p, struct err *e)
@@ -640,9 +650,11 @@ static int find_requests(struct program_run *p, struct err *e)
 	return err_set(e, -ENODATA, STATUS_FAILED, q->command ? q->command[0] : "the program", NULL,
 		       "%s%sno request was seen (%zu began and did not end, %zu ended and had not begun)%s", died,
 		       *died ? "; " : "", p->requests.open, p->requests.strange,
-		       q->stamps ? ": does it include kblat_stamp.h, and call kblat_begin() and kblat_end()?"
-		       : q->from ? ": was it called meanwhile?"
-				 : "");
+		       q->stamps  ? ": does it include kblat_stamp.h, and call kblat_begin() and kblat_end()?"
+		       : !q->from ? ""
+		       : q->command && p->is_ended && !p->status
+			   ? ": was it called? If the program goes on in the background, trace that with --pid"
+			   : ": was it called meanwhile?");
 }
 
 /* --- the run directory --- */
