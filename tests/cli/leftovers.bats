@@ -2,6 +2,7 @@
 # tests/leftovers finds what a command has left behind, and nothing else; tests/run ends suites that take too long.
 
 load helper
+bats_require_minimum_version 1.5.0
 
 @test "a command that leaves nothing has its own status, and nothing is said" {
 	run "$ROOT/tests/leftovers" true
@@ -38,12 +39,13 @@ load helper
 	assert_eq "$status:$output" "0:"
 }
 
-@test "when only the command is ended by a signal, what it has started is ended, too, and its network namespaces go" {
-	run "$ROOT/tests/leftovers" sh -c 'echo kblat-test-$$-2-a >name; ip netns add kblat-test-$$-2-a 2>/dev/null; setsid sleep 60 >/dev/null 2>&1 3>&- & echo $! >"$1"; touch "$TMPDIR/made"; kill -KILL $$' - "$T/began"
+@test "when only the command is ended by a signal, what it has started is ended, too, and its network namespaces and shared memory go" {
+	run "$ROOT/tests/leftovers" sh -c 'echo kblat-test-$$-2-a >name; ip netns add kblat-test-$$-2-a 2>/dev/null; mkdir "/dev/shm/kblat-0-$$-0123456789abcdefTEST"; setsid sleep 60 >/dev/null 2>&1 3>&- & echo $! >"$1"; touch "$TMPDIR/made"; kill -KILL $$' - "$T/began"
 	assert_eq "$status" 137
 	assert_contains "$output" "ended by signal 9; what was running was ended, too"
 	[ ! -s "/proc/$(cat began)/cmdline" ] || [ -z "$(tr -d '\0' <"/proc/$(cat began)/cmdline")" ] # gone, or not waited for yet
 	[ ! -e "/run/netns/$(cat name)" ]
+	run ! compgen -G "/dev/shm/kblat-0-$(cut -d- -f3 name)-0123456789abcdefTEST"
 }
 
 # bats test_tags=long
