@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""docs_commands.py ROOT KBLAT KBTUNE: checks that every command in README.md and docs/*.md (blocks
-indented by four blanks) works.
+"""docs_commands.py ROOT KBLAT KBTUNE: checks that every command (in blocks indented by four blanks) of every page works: README.md,
+CONTRIBUTING.md, docs/, and the READMEs of experiments, profiles and the guest.
 
 For each, the form is checked: the program exists, so does the subcommand, and each --flag is in its
 help; targets and variables of `make` are in the Makefile. In addition, each command is in one of
 two tables below: RUN, if it is run here, with substitutions for its arguments, or NEEDS, with what
-it requires. A command in neither is an error, and so is a row that no page contains any more.
+it requires; `kblat run experiments/…` needs no row, and is run with --dry-run. A command in neither is an error, and so is a row that no page contains any more.
 Commands that only show a form, with […], … or a word in capitals for a user's value, may be in
 neither table. With --table, all of them are printed, with what became of each.
 """
@@ -125,7 +125,7 @@ NEEDS = {
         "sudo kblat trace --from redis-server:processCommand --to redis-server:processCommand%return --limit 1ms "
         "--buffer 128MiB --for 14s --pid PID", "sudo tests/bench/trace-truth build/kblat --first",
         "sudo tests/bench/trace-truth build/kblat --quiet --seconds 6", "tests/bench/stamps-memcached build/kblat",
-        "sudo apt install ./kblat_*.deb ./kbtune_*.deb",
+        "sudo apt install ./kblat_*.deb ./kbtune_*.deb", "sudo kbtune run network-card -- COMMAND",
     ],
     "an adapter": ["build/kblat run experiments/thesis/oneway-busy --device mlx5_0 --quick --set environment=none"],
     "a page's spec": ["build/kblat run mpi.yaml", "experiments/launch/slurm build/kblat run mpi.yaml"],
@@ -137,7 +137,7 @@ NEEDS = {
         "tests/vm/guest --no-rdma --cards --timeout 3600 --out build/campaign/guest -- tests/campaign/kbtune_guest.py",
         "tests/campaign/campaign --table build/campaign/guest/sums", "sudo tests/bench/trace-harmless build/kblat --seed 55",
         "tests/bench/peers-libraries --rounds 25", "build/bench/bench_ucx -r 4 api=am tls=posix size=32 depth=1",
-        "make", "make run", "make test", "make elsewhere", "make fresh", "make bench", "make fuzz", 'make fuzz SECONDS=1800 TARGETS="spec run"', "make deps",
+        "make", "make run", "make test", "make check", "make lint", "make docs-test", "make rehearsal", "make SAN=1", "make deps all", "make elsewhere", "make fresh", "make bench", "make fuzz", 'make fuzz SECONDS=1800 TARGETS="spec run"', "make deps",
         "make coverage", "make coverage SUITES='unit cli:kbtune-restore'", "tests/coverage/table build/cov",
         "tests/bench/import-alarms", "tests/bench/claim-flips --judged ramcloud", "sudo tests/bench/peers-cards", "sudo tests/bench/frames-counted", "tests/vm/guest --no-rdma --timeout 5400 -- tests/bench/frames-counted --only netem", "tests/bench/peers-wakeup", "tests/bench/peers-dpdk", "tests/bench/peers-wakeup --priority 80", "tests/bench/peers-wakeup --guest",
         "tests/bench/peers-wakeup --rounds 11 --messages 2000 --only \"every 1000\"", "build/bench/bench_request_stamps",
@@ -150,6 +150,8 @@ NEEDS = {
         "kblat run wakeups/methods --out baseline", "kblat run wakeups/methods --out upgraded",
         "make fuzz SECONDS=240 ROUNDS=100 JOBS=2", "tests/fuzz/run --table build/fuzz/fuzz",
         "tests/vm/guest -- sh -c 'build/kblat run tests/bench/ring-memory --out runs; build/kblat summary runs/* --pattern'",
+        "tests/vm/guest -- rdma link", "tests/vm/guest --out results -- sh -c 'ib_send_lat -d rxe0 & sleep 1; ib_send_lat -d rxe0 192.0.2.1 >$KBLAT_OUT/rc.txt'",
+        "tests/vm/guest --cgroup v1 --cpus 8 --nodes 2 --append 'isolcpus=6,7' -- build/kbtune status",
         "tests/vm/guest -- bats tests/vm/faults.bats", "tests/vm/guest --no-rdma --count-time -- tests/vm/lean-bats tests/vm/trace.bats", "tests/vm/guest --no-rdma -- bats tests/vm/tuned.bats",
         "tests/vm/guest --no-rdma --cpus 3 --nodes 1 -- sh -c 'tests/vm/hold-events; tests/bench/explain-truth build/kblat --quiet --messages 400000'",
         "tests/vm/siw && tests/vm/guest -- bats tests/vm/siw.bats",
@@ -166,14 +168,17 @@ NEEDS = {
     ],
 }
 
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/**/*.md", "experiments/**/README.md", "profiles/**/README.md", "tests/vm/README.md")
 PROGRAMS = r"(build/|tests/|experiments/|guest/)?(kblat-guest|kblat|kbtune|make|ssh|sqlite3|apt|dpkg-\w+|tests/\S+|experiments/\S+|build/bench/\S+)"
 COMMAND = re.compile(rf"    (?:[$#] )?((?:sudo )?{PROGRAMS}(?: .*)?)$")
-FORM = re.compile(r"\[|…|\b(SPEC|RUN|DIR|OUT|PROFILE|KERNEL|BASE|OLD|A B)\b|\{host\}|<")
+# What an experiment's README says to run: checked, and not measured.
+EXPERIMENT = re.compile(r"(?:sudo )?(?:experiments/launch/netns (?:--rate \S+ )?|tests/vm/guest .*-- )?(?:build/)?(kblat run experiments/.*)")
+FORM = re.compile(r"\[|…|\b(SPEC|RUN|NAME\.json|DIR|OUT|PROFILE|KERNEL|BASE|OLD|A B)\b|\{host\}|<")
 
 
 def commands(root):
     """(page, line, command): without comments and explanations; continued lines are joined."""
-    for page in [os.path.join(root, "README.md"), *sorted(glob.glob(os.path.join(root, "docs", "*.md")))]:
+    for page in [p for pattern in PAGES for p in sorted(glob.glob(os.path.join(root, pattern), recursive=True))]:
         lines = open(page).read().split("\n")
         for number, line in enumerate(lines):
             while line.endswith("\\"):
@@ -233,8 +238,10 @@ class Checker:
         return None
 
     def run(self, command):
-        instead, *right = RUN[command]
+        instead, *right = RUN.get(command) or ("", 0)
         line = instead.format(command) if instead else command
+        if command not in RUN:
+            line = EXPERIMENT.match(command).group(1).replace(" [--quick]", " --quick") + " --dry-run"
         said = subprocess.run(["bash", "-c", line], capture_output=True, text=True, stdin=subprocess.DEVNULL)
         return None if said.returncode in right else f"{line}: exit status {said.returncode}: {said.stderr[-300:]}{said.stdout[-200:]}"
 
@@ -280,12 +287,13 @@ def main():
     seen, faults, counts = set(), [], dict.fromkeys(("run", "shown as a form", *NEEDS), 0)
     for page, line, command in commands(root):
         said = checker.form(command)
-        if command not in seen and command in RUN:
+        can_run = command in RUN or command not in needs and EXPERIMENT.fullmatch(command) and "RUN" not in command
+        if command not in seen and can_run:
             said = said or checker.run(command)
             counts["run"] += 1
         elif command in needs:
             counts[needs[command]] += command not in seen
-        elif command not in RUN and FORM.search(command):
+        elif not can_run and FORM.search(command):
             counts["shown as a form"] += 1
         elif command.startswith("sqlite3 "):
             subprocess.check_call([kblat, "index", "DIR"], stdout=subprocess.DEVNULL)
@@ -293,10 +301,10 @@ def main():
                 if not sqlite3.connect("DIR/kblat-index.sqlite").execute(query).fetchall():
                     said = said or "the query finds nothing"
             counts["run"] += 1
-        elif command not in RUN:
+        elif not can_run:
             said = said or "neither run by this test nor in its table of what commands need"
         if wants_table:
-            became = said or ("run" if command in RUN or command.startswith("sqlite3 ") else
+            became = said or ("run" if can_run or command.startswith("sqlite3 ") else
                               f"needs {needs[command]}" if command in needs else "shown as a form")
             print(f"{page}:{line}\t{became}\t{command}")
         seen.add(command)
