@@ -107,9 +107,11 @@ static void set_colours(struct figures *f, const struct colouring *c)
 
 static FILE *tail_begin(struct figures *f, const struct tail *t, const char *kind, const char *what, struct err *e)
 {
-	FILE *table = figure_begin(
-	    f, kind, t->point, fs_path("%s%s%s-%s", t->point->name, *t->flow->name ? "-" : "", t->flow->name, kind),
-	    fs_path("%s: %s%s%s", what, t->flow->name, *t->flow->name ? ", " : "", t->point->label), e);
+	FILE *table = figure_begin(f, kind, t->point,
+				   fs_path("%s%s%s-%s", t->point->name, *t->flow->name ? "-" : "", t->flow->name, kind),
+				   fs_path("%s; %zu were late: %s%s%s", what, t->x->late.count, t->flow->name,
+					   *t->flow->name ? ", " : "", t->point->label),
+				   e);
 
 	f->items[f->count - 1].flow = t->flow->name;
 	return table;

@@ -158,7 +158,9 @@ void html_head(const struct page *p, const char *title)
 	html_text(p, title);
 	html_printf(p, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n<h1>", style_sheet);
 	html_text(p, title);
-	html_printf(p, "</h1>\n");
+	html_printf(
+	    p, "</h1>\n<noscript><p class=\"soft\">Figures are drawn by this page's script, which does not run "
+	       "here: the links below each lead to the same figure as a file, and to its numbers.</p></noscript>\n");
 }
 
 /* --- figures --- */

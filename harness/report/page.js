@@ -63,7 +63,7 @@ function ticks(a, room) {
 
 const LETTER = 0.58;
 const CUT = 30;
-const longest = labels => most(labels.map(l => l.length)) || 0;
+const longest = labels => labels.reduce((most, l) => Math.max(most, l.length), 0);
 
 // -- panels --
 
@@ -133,7 +133,7 @@ class Panel {
 			const x = this.X(v), half = text.length * LETTER * em / 2;
 			if (this.turned) this.text(x + 0.35 * em, bottom + 0.4 * em, text, 'soft', 'end', true);
 			else if (this.x.names || x - half > free) {
-				text.split('\n').forEach((line, i) => this.text(Math.min(x, this.wide - (this.x.names ? 0 : half)),
+				text.split('\n').forEach((line, i) => this.text(Math.min(x, this.wide - (this.x.names ? 0 : half + 0.3 * em)),
 					bottom + (1.2 + 1.2 * i) * em, line, 'soft', 'middle'));
 				free = x + half + 0.4 * em;
 			}
@@ -213,8 +213,9 @@ function heat(f, columns, rows, cells, side) {
 	for (const c of cells) {
 		const [x, y] = [p.X(c.x - 0.5), p.Y(c.y - 0.5)], [X, Y] = [p.X(c.x + 0.5), p.Y(c.y + 0.5)];
 		if (known(c.value)) add(p.svg, 'path', {d: `M${x},${y}H${X}V${Y}H${x}z`, class: 'heat i1', 'fill-opacity': round(10 * (0.06 + 0.44 * place(shade, c.value))) / 10});
-		if (c.mark) p.dots([[c.x, c.y]], 'red', 0.4, 'cross');
-		if (known(c.value) && room > 4.4 * f.em && Y - y > 1.2 * f.em) p.text((x + X) / 2, (y + Y) / 2 + 0.33 * f.em, time(c.value), 'head', 'middle');
+		const says = known(c.value) && room > 4.4 * f.em && Y - y > 1.2 * f.em;
+		if (c.mark) p.dots([[says ? c.x - 0.42 : c.x, c.y]], 'red', 0.4, 'cross'); // beside the text
+		if (says) p.text((x + X) / 2, (y + Y) / 2 + 0.33 * f.em, time(c.value), 'head', 'middle');
 		p.spot(c.x, c.y, ...c.tip, known(c.value) ? time(c.value) : 'not measured');
 	}
 }
@@ -533,7 +534,7 @@ class Figure {
 		this.v = this.variables;
 		for (const name in this.v) if (Array.isArray(this.v[name])) this.v[name] = this.v[name].map(x => x === null ? NaN : x);
 		this.rows = table.replace(/\\u003c/g, '<').split('\n').slice(1).filter(line => line)
-			.map(line => line.split('\t').map(cell => cell === '' || isNaN(cell) ? cell || NaN : +cell));
+			.map(line => line.split('\t').map(cell => cell === '' ? NaN : !isNaN(cell) ? +cell : /^-?nan$/i.test(cell) ? NaN : cell));
 		this.tip = add(this.box, 'div', {class: 'tip', role: 'status', hidden: ''});
 	}
 

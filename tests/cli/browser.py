@@ -186,6 +186,21 @@ HOVER = """(() => {
   }
   return faults; })()"""
 
+# On paper nothing is cut off. A page is laid out for printing after its script was asked to draw, and it is not asked again.
+PAPER = """(() => {
+  const faults = [];
+  for (const box of document.querySelectorAll('.panels,.wide,.tall,pre')) {
+    if (!box.getClientRects().length) continue;
+    const o = getComputedStyle(box);
+    if ((o.overflowX !== 'visible' || o.overflowY !== 'visible') && (box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1))
+      faults.push('cut off on paper: ' + box.textContent.slice(0, 60));
+  }
+  for (const svg of document.querySelectorAll('.panels svg'))
+    if (svg.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+      faults.push('wider than the paper: ' + svg.getAttribute('aria-label').slice(0, 60));
+  if (getComputedStyle(document.body).backgroundColor !== 'rgb(255, 255, 255)') faults.push('paper is white');
+  return faults; })()"""
+
 HEADINGS = """(() => {
   const faults = [], levels = [...document.querySelectorAll('h1,h2,h3,h4')].map(h => +h.tagName[1]);
   if (levels.filter(l => l === 1).length !== 1 || levels[0] !== 1) faults.push('not one h1 at the top');
@@ -253,13 +268,26 @@ def open_page(browser, url):
     yield from faults_of(browser, url)
 
 
+def printed(browser):
+    """In dark mode; A4 within its margins has 688 pixels."""
+    browser.evaluate(DRAW)
+    browser.evaluate("sized.disconnect()")
+    browser.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    browser.call("Emulation.setDeviceMetricsOverride", width=688, height=1020, deviceScaleFactor=1, mobile=False)
+    yield from browser.evaluate(PAPER)
+    contrast = browser.evaluate(CONTRAST)
+    if contrast < 4.5:
+        yield f"a text has a contrast of {contrast:.1f} only on paper"
+    if len(browser.call("Page.printToPDF")["data"]) < 1000:
+        yield "it does not print"
+
+
 def use(browser, url):
     yield from browser.evaluate(HEADINGS)
     yield from browser.evaluate(HOVER)
     yield from browser.evaluate(SORTING)
     yield from browser.evaluate(UNFOLD)
-    if len(browser.call("Page.printToPDF")["data"]) < 1000:
-        yield "it does not print"
+    yield from printed(browser)
     yield from faults_of(browser, url)
 
 

@@ -241,7 +241,7 @@ class Checker:
         instead, *right = RUN.get(command) or ("", 0)
         line = instead.format(command) if instead else command
         if command not in RUN:
-            line = EXPERIMENT.match(command).group(1).replace(" [--quick]", " --quick") + " --dry-run"
+            line = EXPERIMENT.match(command).group(1).replace(" [--quick]", " --quick").replace("_address=A", "_address=127.0.0.1").replace("_address=B", "_address=127.0.0.1") + " --dry-run"
         said = subprocess.run(["bash", "-c", line], capture_output=True, text=True, stdin=subprocess.DEVNULL)
         return None if said.returncode in right else f"{line}: exit status {said.returncode}: {said.stderr[-300:]}{said.stdout[-200:]}"
 

@@ -70,6 +70,13 @@ need_feature() {
 	return 0
 }
 
+# looked_at PAGE…: these pages have no fault in a browser, where there is one (browser.py).
+looked_at() {
+	local chromium
+	chromium=$(command -v chromium chromium-headless-shell google-chrome | head -n 1) || true
+	[ -z "$chromium" ] || "$BATS_TEST_DIRNAME/browser.py" "$chromium" "$@"
+}
+
 # spec NAME <<YAML: writes T/NAME.yaml, with a head.
 spec() {
 	{

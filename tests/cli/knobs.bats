@@ -134,6 +134,7 @@ runs() {
 	[ "$status" -eq 0 ]
 	assert_contains "$output" improvement
 	grep -q 'sysctl vm.swappiness' "$dir/derived/report.html"
+	looked_at "$dir/derived/report.html"
 }
 
 @test "a dry run shows the knobs, what they cost, what is not tested, the time; nothing is made" {

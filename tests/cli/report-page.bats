@@ -48,6 +48,42 @@ setup_file() {
 	(cd "$WHERE" && "${KBLAT:-$root/build/kblat}" history boots --bundle site >/dev/null) || [ $? -eq 77 ]
 	(cd "$WHERE" && "${KBLAT:-$root/build/kblat}" reproduce "$(realpath "$root")/experiments/ramcloud/reference.tar.gz" --out kept >/dev/null)
 	"${KBLAT:-$root/build/kblat}" report "$WHERE/runs" >/dev/null || [ $? -eq 77 ] # the page of a folder needs SQLite
+	other_pages >/dev/null
+}
+
+# The pages of what is not one run: an explanation of late messages, a comparison, all pairs of hosts, a study.
+other_pages() {
+	local kblat
+	kblat=$(realpath "${KBLAT:-$BATS_TEST_DIRNAME/../../build/kblat}")
+	cp -r "$BATS_TEST_DIRNAME/../runs/1.0.0/made/causes" "$WHERE/explained"
+	(
+		cd "$WHERE"
+		"$kblat" report explained || [ $? -eq 77 ]
+		! "$kblat" compare boots/old --with boots/new --out compared || exit 1
+		printf 'kblat: 1\nname: pairs\nsettings: {kernel: oneway, transport: scripted, messages: 2500, warmup: 10, repetitions: 1}\n' >pairs.yaml
+		cat >host <<-'SH'
+			#!/bin/sh
+			case $1$2 in n1n3 | n3n1) delay=5000 ;; *) delay=1000 ;; esac
+			shift 2
+			sed -u "s/\"delay_ns\": *[0-9]*/\"delay_ns\":$delay/" | "$@"
+		SH
+		chmod 755 host
+		"$kblat" run pairs.yaml --hosts 'n[1-5]' --out pairs --quiet --source "$WHERE/host {host} {sink}" --sink "$WHERE/host {host} {source}" && exit 1
+		mkdir -p study/holds study/fails
+		for claim in holds:max fails:min; do
+			cat >"study/${claim%:*}/spec.yaml" <<-YAML
+				kblat: 1
+				name: ${claim%:*}
+				settings: {kernel: oneway, transport: scripted, messages: 200, burst: 200, repetitions: 2}
+				matrix: [{size: [32B, 64B]}]
+				claims:
+				  - {id: one, claim: "It takes a second, as a long sentence of a paper says that does not fit into the cell of a table", source: "A Paper, figure 3",
+				     measured_by_source: "1 s", metric: lat_ns.p50, points: {size: 32B}, value: {${claim#*:}: 1s}}
+			YAML
+		done
+		! "$kblat" run study --out studies --quiet || exit 1
+		"$kblat" report studies/* || [ $? -eq 77 ]
+	)
 }
 
 teardown_file() {
@@ -56,10 +92,10 @@ teardown_file() {
 
 # bats test_tags=long
 @test "in a browser, wide, narrow, light, dark and printed: nothing overflows, no script fails, tables sort, links unfold" {
-	chromium=$(command -v chromium chromium-headless-shell google-chrome | head -n 1) || true
-	[ -n "$chromium" ] || skip "there is no chromium"
-	"$BATS_TEST_DIRNAME/browser.py" "$chromium" "$WHERE"/runs/*/derived/report.html "$WHERE/runs/kblat-runs.html" \
-		"$WHERE/site/index.html" "$WHERE/site/step-01/report.html" "$WHERE/kept/reproduced/report.html"
+	command -v chromium chromium-headless-shell google-chrome || skip "there is no chromium"
+	looked_at "$WHERE"/runs/*/derived/report.html "$WHERE/runs/kblat-runs.html" "$WHERE/site/index.html" \
+		"$WHERE/site/step-01/report.html" "$WHERE/kept/reproduced/report.html" "$WHERE/explained/derived/report.html" \
+		"$WHERE/compared/report.html" "$WHERE"/pairs/*/derived/report.html "$WHERE"/studies/*/derived/report.html
 }
 
 # bats test_tags=long
@@ -74,6 +110,23 @@ teardown_file() {
 	[ -n "$chromium" ] || skip "there is no chromium"
 	run -0 "$BATS_TEST_DIRNAME/browser.py" --open "$chromium" "$page"
 	echo "# $output" >&3
+}
+
+@test "without its script a page says where the figures are, and its numbers are in it" {
+	local page
+	for page in "$WHERE"/runs/*/derived/report.html "$WHERE"/{compared,explained/derived}/report.html "$WHERE"/pairs/*/derived/report.html \
+		"$WHERE"/studies/*/derived/report.html; do
+		/usr/bin/python3 - "$page" <<-'PY'
+			import os, re, sys
+			page = open(sys.argv[1]).read()
+			assert page.count("<noscript>") == 1 and page.index("<noscript>") < page.index("</h1>") + 20, "it says what to do"
+			static = re.sub(r"<script.*?</script>", "", page, flags=re.S)
+			assert len(re.findall(r"<td[^>]*>[^<]*\d", static) + re.findall(r'title="\d+ ns"', static)) > 2, "its numbers are in tables"
+			for figure in re.findall(r"<figure.*?</figure>", static, re.S):
+			    links = re.findall(r'href="(figures/[^"]*)"', figure)
+			    assert [l for l in links if l.endswith(".tsv")] and all(os.path.exists(os.path.join(os.path.dirname(sys.argv[1]), l)) for l in links), figure
+		PY
+	done
 }
 
 @test "of a claim that is not judged no case is crossed out, and a box without P10 begins at its median" {

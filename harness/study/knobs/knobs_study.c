@@ -133,7 +133,7 @@ static void set_interval(struct table *t, size_t column, size_t row, const struc
 enum { KNOB, ALONE, ALONE_INTERVAL, WITHOUT, WITHOUT_INTERVAL, VERDICT, COST, COLUMNS };
 
 static const struct table_column columns[COLUMNS] = {
-    [KNOB] = {.label = "knob"},
+    [KNOB] = {.label = "knob", .heads_row = true},
     [ALONE] = {.label = "alone", .align = TABLE_RIGHT},
     [ALONE_INTERVAL] = {.label = "95 % interval", .align = TABLE_RIGHT, .drop_order = 1},
     [WITHOUT] = {.label = "left out", .align = TABLE_RIGHT},
@@ -169,19 +169,26 @@ static void add_whole_row(struct table *t, const struct knobs *k)
 		table_text(t, VERDICT, row, "%s", compare_verdicts[k->result->verdict[at]]);
 }
 
+static struct table table_of_knobs(const struct knobs *k)
+{
+	struct table t = table_of(columns, COLUMNS, 0);
+
+	add_whole_row(&t, k);
+	for (size_t i = 0; i < k->knobs; i++)
+		if (k->knob[i].tested)
+			add_knob_row(&t, k, i);
+	return t;
+}
+
 /* Costs are sentences, for which no other column is left out. */
 static void print_knobs(const struct knobs *k, FILE *out)
 {
-	struct table t = table_of(columns, COLUMNS, 0);
+	struct table t = table_of_knobs(k);
 	size_t costs = strlen(columns[COST].label);
 
-	add_whole_row(&t, k);
-	for (size_t i = 0; i < k->knobs; i++) {
-		if (!k->knob[i].tested)
-			continue;
-		add_knob_row(&t, k, i);
-		costs = strlen(k->knob[i].cost) > costs ? strlen(k->knob[i].cost) : costs;
-	}
+	for (size_t i = 0; i < k->knobs; i++)
+		if (k->knob[i].tested && strlen(k->knob[i].cost) > costs)
+			costs = strlen(k->knob[i].cost);
 	table_print(&t, &(struct table_style){.width = TABLE_WIDTH + 2 + costs}, out);
 	table_free(&t);
 }
@@ -202,29 +209,30 @@ static void print_untested(const struct knobs *k, FILE *out)
 	}
 }
 
-static void print_test(const struct knobs_result *r, FILE *out)
+/* How it was tested; two lines, or one. */
+static char *test_text(const struct knobs_result *r)
 {
-	fprintf(out, "%zu blocks", r ? r->blocks : 0);
-	if (r && r->relabellings)
-		fprintf(
-		    out,
-		    "; %s%zu relabellings%s\nIntervals hold for all knobs, points and quantities together (max-T, %g "
-		    "%%); in parentheses, alone (90 %%)\n\n",
-		    r->exact ? "all " : "", r->relabellings, r->exact ? "" : " drawn at random", 100 * COMPARE_ALPHA);
-	else
-		fprintf(out, "; no verdict with fewer than %d\n\n", COMPARE_PAIRS);
+	const size_t measured = r ? r->blocks : 0;
+
+	if (!r || !r->relabellings)
+		return fs_path("%zu blocks; no verdict with fewer than %d", measured, COMPARE_PAIRS);
+	return fs_path(
+	    "%zu blocks; %s%zu relabellings%s\nIntervals hold for all knobs, points and quantities together (max-T, %g "
+	    "%%); in parentheses, alone (90 %%)",
+	    measured, r->exact ? "all " : "", r->relabellings, r->exact ? "" : " drawn at random", 100 * COMPARE_ALPHA);
 }
 
 /* For each comparison, the most significant quantity is shown. */
 static void knobs_table(const struct study *s, FILE *out)
 {
 	const struct knobs *k = knobs_of(s);
+	char *test = test_text(k->result);
 
 	text_print(s->name, out);
 	fputs(": the knobs of ", out);
 	text_print(k->profile, out);
-	fputs("; ", out);
-	print_test(k->result, out);
+	fprintf(out, "; %s\n\n", test);
+	free(test);
 	print_knobs(k, out);
 	print_untested(k, out);
 	if (!k->smallest.answer)
@@ -326,8 +334,9 @@ static void set_knob_labels(struct figures *f, const struct knobs *k, const size
 static int add_knobs_figure(struct figures *f, const struct study *s, const size_t *rows, size_t count, struct err *e)
 {
 	const struct knobs *k = knobs_of(s);
-	FILE *table = figure_begin(f, "knobs", NULL, fs_path("knobs"),
-				   fs_path("The effect of each knob alone and when it is left out, with intervals"), e);
+	FILE *table = figure_begin(
+	    f, "knobs", NULL, fs_path("knobs"),
+	    fs_path("The effect of each of %zu knobs alone and when it is left out, with intervals", count - 1), e);
 	double most, margin = 100 * k->result->least_margin;
 	char *title;
 
@@ -371,12 +380,39 @@ static void write_knobs_answer(const struct page *p, const struct knobs_smallest
 			    smallest->answer ? smallest->answer : "too few blocks were measured");
 }
 
+static void write_untested(const struct page *p, const struct knobs *k)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->knobs; i++) {
+		if (k->knob[i].tested)
+			continue;
+		html_printf(p, "%s<li>", n++ ? "" : "<h3>Not tested</h3>\n<ul>\n");
+		html_text(p, k->knob[i].name);
+		html_printf(p, ": ");
+		html_text(p, k->knob[i].why);
+		html_printf(p, "</li>\n");
+	}
+	html_printf(p, "%s", n ? "</ul>\n" : "");
+}
+
+static void write_knobs_tables(const struct page *p, const struct knobs *k)
+{
+	struct table t = table_of_knobs(k);
+	char *test = test_text(k->result);
+
+	html_table(p, &t, "", false);
+	html_printf(p, "<p class=\"soft\">");
+	html_text(p, test);
+	html_printf(p, ".</p>\n");
+	write_untested(p, k);
+	free(test);
+	table_free(&t);
+}
+
 static void write_knobs_page(const struct page *p, const void *arg)
 {
 	const struct study *s = arg;
-	char *text = NULL;
-	size_t size;
-	FILE *out = or_abort(open_memstream(&text, &size));
 
 	write_knobs_answer(p, &knobs_of(s)->smallest);
 	html_no_figures(p);
@@ -389,11 +425,8 @@ static void write_knobs_page(const struct page *p, const void *arg)
 			    "the faint ones "
 			    "are 90 % intervals of the one effect.",
 			    " class=\"overview broad\"");
+	write_knobs_tables(p, knobs_of(s));
 	html_printf(p, "</section>\n");
-	knobs_table(s, out);
-	fclose(out);
-	html_preformatted(p, "As a table", text);
-	free(text);
 }
 
 /* 0 or a negative errno and `e`; without gnuplot the page has no figure (STATUS_IMPOSSIBLE). */

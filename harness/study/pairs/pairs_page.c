@@ -7,6 +7,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "common/table.h"
 #include "files/rundir/run_mode.h"
 #include "judge/analysis/param.h"
 #include "report/answer_page.h"
@@ -126,13 +127,80 @@ static int draw_pairs(struct figures *f, const void *arg, struct err *e)
 
 /* --- the page --- */
 
+enum { WHO, POINT, SERIES, STATISTIC, VALUE, TIMES, COLUMNS };
+
+static const struct table_column columns[COLUMNS] = {
+    [WHO] = {.label = "hosts", .most = TABLE_WHOLE, .heads_row = true},
+    [POINT] = {.label = "point", .align = TABLE_RIGHT},
+    [SERIES] = {.label = "series"},
+    [STATISTIC] = {.label = "statistic"},
+    [VALUE] = {.label = "value", .align = TABLE_RIGHT},
+    [TIMES] = {.label = "times the usual",
+	       .align = TABLE_RIGHT,
+	       .help = "of a pair, what is usual between these two hosts; of a host, its pairs against all others"},
+};
+
+/* A row, of which its statistic is known. */
+static size_t statistic_row(struct table *t, const struct pairs_point *p, enum pairs_quantile q, double ns)
+{
+	const size_t row = table_row(t);
+	char name[64];
+
+	param_name_unit(p->metric, name, sizeof(name));
+	table_count(t, POINT, row, p->id);
+	table_text(t, SERIES, row, "%s", name);
+	table_text(t, STATISTIC, row, "%s", pairs_quantiles[q]);
+	table_in_unit(t, VALUE, row, ns, "ns");
+	return row;
+}
+
+static void add_statistic(struct table *t, const struct study *s, const struct pairs_point *p, enum pairs_quantile q)
+{
+	const struct pairs_statistic *of = &p->of[q];
+	size_t row = statistic_row(t, p, q, of->pairs ? of->median_ns : NAN);
+
+	if (of->pairs)
+		table_text(t, WHO, row, "median of %zu pairs", of->pairs);
+	else
+		table_text(t, WHO, row, "no pair has it (it needs 20 messages beyond it)");
+	for (size_t i = 0; i < of->slow_hosts; i++) {
+		row = statistic_row(t, p, q, NAN);
+		table_text(t, WHO, row, "%s", s->hosts.item[of->slow_host[i].source].name);
+		table_text(t, TIMES, row, "%.1f", of->slow_host[i].times);
+	}
+	for (size_t i = 0; i < of->slow_pairs; i++) {
+		const struct pairs_slow *slow = &of->slow_pair[i];
+
+		row = statistic_row(t, p, q, slow->value_ns);
+		table_text(t, WHO, row, "%s to %s", s->hosts.item[slow->source].name, s->hosts.item[slow->sink].name);
+		table_text(t, TIMES, row, "%.1f", slow->times);
+	}
+}
+
+/* Medians, and whoever stands out. */
+static void write_statistics(const struct page *p, const struct drawn *d)
+{
+	struct table t = table_of(columns, COLUMNS, 0);
+
+	for (size_t i = 0; i < d->answer->point_count; i++)
+		for (enum pairs_quantile q = 0; q < PAIRS_QUANTILES; q++)
+			add_statistic(&t, d->s, &d->answer->point[i], q);
+	html_printf(p, "<section>\n<h2>Medians, and who stands out</h2>\n");
+	html_table(p, &t, "", true);
+	html_printf(p,
+		    "<p class=\"soft\">%zu measured, %zu failed, %zu left, %zu not valid. A pair or a host stands out "
+		    "if it takes %g times as long as the median and is %d robust standard deviations above it; what a "
+		    "host explains is not counted against its pairs.</p>\n</section>\n",
+		    d->answer->measured, d->answer->failed, d->answer->left, d->answer->not_valid, PAIRS_LEAST,
+		    PAIRS_DEVIATIONS);
+	table_free(&t);
+}
+
 static void write_pairs_page(const struct page *p, const void *arg)
 {
 	const struct drawn *d = arg;
 	const bool slow = pairs_answer_is_slow(d->answer);
-	char *sentence = pairs_answer_sentence(d->answer), *text = NULL;
-	size_t size;
-	FILE *out = or_abort(open_memstream(&text, &size));
+	char *sentence = pairs_answer_sentence(d->answer);
 
 	answer_page_verdict(p, slow ? "no" : "ok", slow ? "some stand out" : "even", sentence);
 	html_no_figures(p);
@@ -140,10 +208,7 @@ static void write_pairs_page(const struct page *p, const void *arg)
 	for (size_t i = 0; i < p->figures->count; i++)
 		html_figure(p, &p->figures->items[i], p->figures->items[i].text, "");
 	html_printf(p, "</div>\n</section>\n");
-	pairs_answer_table(d->s, d->answer, out);
-	fclose(out);
-	html_preformatted(p, "In words", text);
-	free(text);
+	write_statistics(p, d);
 	free(sentence);
 }
 
