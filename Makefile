@@ -475,4 +475,4 @@ clean:
 	rm -rf $(BUILD)
 
 .PHONY: docs-test elsewhere fresh all deps run check test coverage studies $(foreach s,$(STUDIES),reference-$s reproduce-$s) units tests sanitized lint fuzz fuzzers bench benches kernel-ab two-kernels campaign rehearsal arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
--include $(shell find $(BUILD) \( -path $(BUILD)/vm -o -path $(BUILD)/elsewhere \) -prune -o -name '*.d' -type f -print 2>/dev/null)
+-include $(shell find $(BUILD) \( -path $(BUILD)/vm -o -path $(BUILD)/elsewhere -o -path $(BUILD)/servers-source -o -path $(BUILD)/consumers \) -prune -o -name '*.d' -type f -print 2>/dev/null)
