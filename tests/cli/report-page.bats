@@ -57,7 +57,7 @@ other_pages() {
 	kblat=$(realpath "${KBLAT:-$BATS_TEST_DIRNAME/../../build/kblat}")
 	cp -r "$BATS_TEST_DIRNAME/../runs/1.0.0/made/causes" "$WHERE/explained"
 	(
-		cd "$WHERE"
+		cd "$WHERE" || exit 1
 		"$kblat" report explained || [ $? -eq 77 ]
 		! "$kblat" compare boots/old --with boots/new --out compared || exit 1
 		printf 'kblat: 1\nname: pairs\nsettings: {kernel: oneway, transport: scripted, messages: 2500, warmup: 10, repetitions: 1}\n' >pairs.yaml
