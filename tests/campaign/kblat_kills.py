@@ -120,7 +120,7 @@ def stop_cases(_):
 
 DPDK = '''kblat: 1
 name: fault
-settings: {transport: dpdk, kernel: pingpong, size: 64, messages: 4000, pause: 100us, repetitions: 1, warmup: 20, timeout: 5s}
+settings: {transport: dpdk, kernel: pingpong, size: 64, messages: 500, pause: 100us, repetitions: 1, warmup: 20, timeout: 5s}
 matrix: [{check: yes}]
 '''
 
