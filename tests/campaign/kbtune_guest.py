@@ -379,6 +379,9 @@ def bound_cases(_):
     if subprocess.run(['modprobe', '-a', 'e1000e', 'virtio_net', 'uio_pci_generic'], check=False).returncode:
         return
     all_cards = addresses_of_cards()
+    # Once before: the kernel chooses an interrupt's CPUs when it is requested for the first time.
+    kbtune('apply', profile(f'bind: {{{", ".join(f"{c}: uio_pci_generic" for c in all_cards)}}}'))
+    kbtune('restore')
     choices = [(c,) for c in all_cards] + [tuple(all_cards), tuple(reversed(all_cards))]
     for round_, name, which in itertools.product(range(3), ('', 'isolated'), choices if all_cards else ()):
         for command, kills in (('apply', range(0, 8)), ('restore', range(0, 16, 1 if round_ else 2))):
