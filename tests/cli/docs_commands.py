@@ -170,9 +170,9 @@ NEEDS = {
 
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/**/*.md", "experiments/**/README.md", "profiles/**/README.md", "tests/vm/README.md")
 PROGRAMS = r"(build/|tests/|experiments/|guest/)?(kblat-guest|kblat|kbtune|make|ssh|sqlite3|apt|dpkg-\w+|tests/\S+|experiments/\S+|build/bench/\S+)"
-COMMAND = re.compile(rf"    (?:[$#] )?((?:sudo )?{PROGRAMS}(?: .*)?)$")
+COMMAND = re.compile(rf" {{4,8}}(?:[$#] )?((?:sudo )?{PROGRAMS}(?: .*)?)$")
 # What an experiment's README says to run: checked, and not measured.
-EXPERIMENT = re.compile(r"(?:sudo )?(?:experiments/launch/netns (?:--rate \S+ )?|tests/vm/guest .*-- )?(?:build/)?(kblat run experiments/.*)")
+EXPERIMENT = re.compile(r"(?:sudo )?(?:experiments/launch/netns (?:--rate \S+ )?|tests/vm/(?:guest|pair) .*-- )?(?:build/)?(kblat run experiments/.*)")
 FORM = re.compile(r"\[|…|\b(SPEC|RUN|NAME\.json|DIR|OUT|PROFILE|KERNEL|BASE|OLD|A B)\b|\{host\}|<")
 
 
@@ -181,6 +181,8 @@ def commands(root):
     for page in [p for pattern in PAGES for p in sorted(glob.glob(os.path.join(root, pattern), recursive=True))]:
         lines = open(page).read().split("\n")
         for number, line in enumerate(lines):
+            if number and lines[number - 1].endswith("\\"):
+                continue
             while line.endswith("\\"):
                 number += 1
                 line = line[:-1] + lines[number].strip()
