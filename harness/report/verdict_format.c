@@ -590,7 +590,7 @@ static void add_kcidb_test(json_t *tests, const struct verdict_list *l, const ch
 			   const struct verdict *v)
 {
 	char *path = kcidb_path(l->suite, group, v->name), *id = fs_path("kblat:%s:%.16s", path, hash);
-	char *build = fs_path("kblat:%s", *l->kernel ? l->kernel : "unknown");
+	char *build = fs_path("kblat:%s", *l->kernel ? text_shown(l->kernel) : "unknown");
 	json_t *test = json_pack("{s:s, s:s, s:s, s:s, s:s}", "build_id", build, "id", id, "origin", "kblat", "path",
 				 path, "status", kcidb_statuses[v->result]);
 
