@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
+#include <link.h>
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
@@ -272,6 +273,25 @@ static void after_fork(void)
 	model_forget_window();
 }
 
+/* Read the code of this library, so that no first call of a function is a page fault while messages are timed. */
+static int touch_code(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	const uintptr_t here = (uintptr_t)model_start - info->dlpi_addr;
+
+	(void)size;
+	(void)unused;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type != PT_LOAD || here < p->p_vaddr || here >= p->p_vaddr + p->p_memsz)
+			continue;
+		for (size_t at = 0; at < p->p_memsz; at += 4096)
+			(void)*(volatile const char *)(info->dlpi_addr + p->p_vaddr + at);
+		return 1;
+	}
+	return 0;
+}
+
 static void start_once(void)
 {
 	directory = getenv("KBLAT_ADAPTER");
@@ -284,6 +304,7 @@ static void start_once(void)
 	model_touch_queues();
 	read_script();
 	map_segment();
+	dl_iterate_phdr(touch_code, NULL);
 }
 
 bool model_start(void)

@@ -33,21 +33,30 @@
 
 enum model_quantity { MODEL_LATENCY, MODEL_ACK, MODEL_POST, MODEL_EVENT, MODEL_GAP, MODEL_LOSS };
 
+/* Both ends included. */
+struct model_range {
+	unsigned long least, most;
+};
+
 /* A line of the script: so many ns more for messages that are such. Answers are 0, 1 or -1: any. */
 struct model_effect {
-	int quantity, op, type, imm, inlined, signalled, cold;
+	int quantity, op, type, imm, inlined, signalled, cold, shared, managed;
 	double ns, per_byte, spread, tail;
-	double every, lasting;	   /* of so many messages one; and so many in turn */
-	double after_idle, first;  /* 0: any */
-	unsigned long least, most; /* bytes */
-	uint32_t left;		   /* of the series that has begun */
+	double every, lasting;	  /* of so many messages one; and so many in turn */
+	double after_idle, first; /* 0: any */
+	struct model_range size, mtu, depth, sge;
+	struct model_range turn; /* of a cycle of so many messages, from 1 on; 0: any */
+	unsigned long cycle;
+	uint32_t left; /* of the series that has begun */
 };
 
 /* What effects depend on. */
 struct model_message {
 	int op, type;
-	bool imm, inlined, signalled, cold;
-	uint32_t size, nth;
+	bool imm, inlined, signalled, cold, managed;
+	bool shared;	     /* the receive queue that it goes to, as the next two */
+	uint32_t depth, sge; /* 0: there is none */
+	uint32_t size, mtu, nth;
 	double idle_ns;
 };
 
@@ -113,7 +122,7 @@ struct model_receive {
 /* Of a queue pair, or shared. */
 struct model_rq {
 	pid_t owner;
-	uint32_t size, limit;
+	uint32_t size, sge, limit;
 	uint64_t ring;
 	_Alignas(64) _Atomic uint32_t posted;
 	uint32_t taken_seen; /* how many had been taken when the poster last looked */
@@ -131,7 +140,7 @@ struct model_request {
 
 struct model_qp {
 	_Alignas(64) pid_t owner;
-	bool signals_all;
+	bool signals_all, managed; /* by the connection manager */
 	int64_t last_arrival, posted_last;
 	uint64_t seen[MODEL_SEEN]; /* pages from which was sent */
 	uint32_t posted_ever;
@@ -235,8 +244,9 @@ bool model_read_effect(struct model_device *d, const char *line);
 /* The lock is held: chance is shared. */
 double model_time(struct model_device *d, enum model_quantity quantity, const struct model_message *m);
 
-/* Once per message, in the order of posts. */
-struct model_message model_message_of(struct model_qp *qp, const struct model_request *r);
+/* Once per message, in the order of posts. `to` is the queue that it goes to; NULL: there is none. */
+struct model_message model_message_of(struct model_qp *qp, const struct model_request *r, const struct model_qp *dest,
+				      const struct model_rq *to);
 
 /* The scripted status of the nth completion; IBV_WC_SUCCESS if there is none. */
 enum ibv_wc_status model_status(bool is_send, uint32_t n, uint32_t size, uint32_t *vendor);
@@ -277,7 +287,10 @@ int model_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_w
 bool model_extend(struct model_held_qp *qp, unsigned most, unsigned inlined);
 void model_unextend(struct model_held_qp *qp);
 
-/* To the error state, for the connection manager. */
+/* For the connection manager: this queue pair is one that it connects; the memory of that one's process is mapped before the
+ * first message; to the error state. */
+void model_manage(uint32_t number);
+void model_reach_peer(uint32_t number);
 void model_break(struct ibv_qp *qp);
 
 /* --- events --- */

@@ -312,6 +312,7 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *p)
 	if (model_fails("connect"))
 		return -1;
 	i->qp = id->qp ? id->qp->qp_num : p->qp_num;
+	model_manage(i->qp);
 	for (int n = 0; n < MODEL_QPS; n++) {
 		const struct model_listener *l = &model->listener[n];
 
@@ -354,6 +355,7 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *p)
 	if (!p)
 		p = &none;
 	i->qp = id->qp ? id->qp->qp_num : p->qp_num;
+	model_manage(i->qp);
 	if (id->qp && !is_datagram(id) && !is_iwarp(id) && connect_qp(i))
 		return -1;
 	if (is_iwarp(id)) {
@@ -468,6 +470,8 @@ int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event *
 	}
 	fill_event(e, &m);
 	go_on(e);
+	if (m.event == RDMA_CM_EVENT_ESTABLISHED)
+		model_reach_peer(to->peer_qp);
 	*event = &e->base;
 	return 0;
 }

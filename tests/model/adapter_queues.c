@@ -448,9 +448,9 @@ static int post_receives(struct model_rq *rq, struct ibv_recv_wr *wr, struct ibv
 	return 0;
 }
 
-static bool make_rq(struct model_rq *rq, uint32_t size)
+static bool make_rq(struct model_rq *rq, uint32_t size, uint32_t sge)
 {
-	*rq = (struct model_rq){.size = size, .ring = model_take(size * sizeof(struct model_receive))};
+	*rq = (struct model_rq){.size = size, .sge = sge, .ring = model_take(size * sizeof(struct model_receive))};
 	return rq->ring != 0;
 }
 
@@ -463,7 +463,7 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr
 		return NULL;
 	model_lock();
 	i = VACANT(model->srq, MODEL_QPS);
-	if (i < 0 || !make_rq(&model->srq[i], attr->attr.max_wr)) {
+	if (i < 0 || !make_rq(&model->srq[i], attr->attr.max_wr, attr->attr.max_sge)) {
 		model_unlock();
 		free(srq);
 		errno = ENOMEM;
@@ -630,6 +630,25 @@ static struct model_qp *find_qp(uint32_t number)
 		qp->owner_seen = now;
 	}
 	return qp;
+}
+
+void model_manage(uint32_t number)
+{
+	const uint32_t i = number - FIRST_NUMBER;
+
+	if (i < MODEL_QPS)
+		model->qp[i].managed = true;
+}
+
+void model_reach_peer(uint32_t number)
+{
+	const struct model_qp *peer;
+
+	model_lock();
+	peer = find_qp(number);
+	if (peer && peer->owner != model_me)
+		model_reach(peer->owner);
+	model_unlock();
 }
 
 static struct model_place local(const struct model_qp *qp, const struct model_request *r)
@@ -841,7 +860,8 @@ static int64_t arrival(const struct model_qp *qp, const struct model_request *r,
 static void time_request(struct model_qp *qp, struct model_request *r)
 {
 	struct model_device *d = &model_devices[qp->device];
-	const struct model_message m = model_message_of(qp, r);
+	struct model_qp *dest = find_qp(r->dest);
+	const struct model_message m = model_message_of(qp, r, dest, dest ? receives_of(dest) : NULL);
 	int64_t *const busy_until = &model->busy_until[qp->device];
 
 	r->latency = model_ticks(d->latency_ns);
@@ -1053,7 +1073,7 @@ static bool make_qp(struct model_qp *qp, const struct ibv_qp_init_attr *attr)
 				.sq_stride = stride,
 				.sq = model_take((size_t)attr->cap.max_send_wr * stride)};
 	qp->from = qp->sq;
-	if (!make_rq(&qp->rq, attr->cap.max_recv_wr) || !qp->sq)
+	if (!make_rq(&qp->rq, attr->cap.max_recv_wr, attr->cap.max_recv_sge) || !qp->sq)
 		return false;
 	qp->to = model->used;
 	return true;

@@ -45,16 +45,36 @@ static bool begins_with(const char *file, const char *text)
 	return !strncmp(line, text, strlen(text));
 }
 
-static bool read_size(struct model_effect *e, const char *value)
+/* "A", "A..B", "A..", "..B". Sets `end` to what follows. */
+static bool read_ends(struct model_range *r, const char *value, char **end)
+{
+	r->least = strtoul(value, end, 0);
+	r->most = r->least;
+	if (strncmp(*end, "..", 2))
+		return *end != value;
+	value = *end + 2;
+	r->most = strtoul(value, end, 0);
+	if (*end == value)
+		r->most = UINT32_MAX;
+	return true;
+}
+
+static bool read_range(struct model_range *r, const char *value)
 {
 	char *end;
 
-	e->least = strtoul(value, &end, 0);
-	e->most = e->least;
-	if (strncmp(end, "..", 2))
-		return !*end && end != value;
-	e->most = end[2] ? strtoul(end + 2, &end, 0) : UINT32_MAX;
-	return true;
+	return read_ends(r, value, &end) && !*end;
+}
+
+/* "A..B/N" */
+static bool read_turn(struct model_effect *e, const char *value)
+{
+	char *end;
+
+	if (!read_ends(&e->turn, value, &end) || *end != '/')
+		return false;
+	e->cycle = strtoul(end + 1, &end, 0);
+	return !*end && e->cycle;
 }
 
 static bool read_number(double *to, const char *value)
@@ -90,7 +110,12 @@ static bool read_condition(struct model_effect *e, const char *key, const char *
 	const struct {
 		const char *key;
 		int *to;
-	} answers[] = {{"imm", &e->imm}, {"inline", &e->inlined}, {"signalled", &e->signalled}, {"cold", &e->cold}};
+	} answers[] = {{"imm", &e->imm},   {"inline", &e->inlined}, {"signalled", &e->signalled},
+		       {"cold", &e->cold}, {"shared", &e->shared},  {"managed", &e->managed}};
+	const struct {
+		const char *key;
+		struct model_range *to;
+	} ranges[] = {{"size", &e->size}, {"mtu", &e->mtu}, {"depth", &e->depth}, {"sge", &e->sge}};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (!strcmp(numbers[i].key, key))
@@ -98,19 +123,31 @@ static bool read_condition(struct model_effect *e, const char *key, const char *
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
 		if (!strcmp(answers[i].key, key))
 			return read_yes(answers[i].to, value);
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (!strcmp(ranges[i].key, key))
+			return read_range(ranges[i].to, value);
 	if (!strcmp(key, "op"))
 		return CHOICE(&e->op, value, operations);
 	if (!strcmp(key, "qp"))
 		return CHOICE(&e->type, value, types);
-	if (!strcmp(key, "size"))
-		return read_size(e, value);
-	return false;
+	return !strcmp(key, "turn") && read_turn(e, value);
 }
 
 bool model_read_effect(struct model_device *d, const char *line)
 {
-	struct model_effect e = {
-	    .op = ANY, .type = ANY, .imm = ANY, .inlined = ANY, .signalled = ANY, .cold = ANY, .most = UINT32_MAX};
+	const struct model_range all = {0, UINT32_MAX};
+	struct model_effect e = {.op = ANY,
+				 .type = ANY,
+				 .imm = ANY,
+				 .inlined = ANY,
+				 .signalled = ANY,
+				 .cold = ANY,
+				 .shared = ANY,
+				 .managed = ANY,
+				 .size = all,
+				 .mtu = all,
+				 .depth = all,
+				 .sge = all};
 	char text[256], *rest = text, *word[3];
 	bool meant = true;
 
@@ -164,13 +201,24 @@ static double exponential(void)
 
 /* --- what a message takes --- */
 
+static bool is(int wanted, int answer)
+{
+	return wanted == ANY || wanted == answer;
+}
+
+static bool is_in(const struct model_range *r, unsigned long n)
+{
+	return n >= r->least && n <= r->most;
+}
+
 static bool applies(const struct model_effect *e, const struct model_message *m)
 {
-	return (e->op == ANY || e->op == m->op) && (e->type == ANY || e->type == m->type) &&
-	       (e->imm == ANY || e->imm == m->imm) && (e->inlined == ANY || e->inlined == m->inlined) &&
-	       (e->signalled == ANY || e->signalled == m->signalled) && (e->cold == ANY || e->cold == m->cold) &&
-	       m->size >= e->least && m->size <= e->most && (e->after_idle == 0 || m->idle_ns >= e->after_idle) &&
-	       (e->first == 0 || m->nth < e->first);
+	return is(e->op, m->op) && is(e->type, m->type) && is(e->imm, m->imm) && is(e->inlined, m->inlined) &&
+	       is(e->signalled, m->signalled) && is(e->cold, m->cold) && is(e->shared, m->shared) &&
+	       is(e->managed, m->managed) && is_in(&e->size, m->size) && is_in(&e->mtu, m->mtu) &&
+	       is_in(&e->depth, m->depth) && is_in(&e->sge, m->sge) &&
+	       (e->after_idle == 0 || m->idle_ns >= e->after_idle) && (e->first == 0 || m->nth < e->first) &&
+	       (e->cycle == 0 || is_in(&e->turn, m->nth % e->cycle + 1));
 }
 
 /* Is it one of the rare ones, or in a series that one of those has begun? */
@@ -204,7 +252,8 @@ double model_time(struct model_device *d, enum model_quantity quantity, const st
 	return ns;
 }
 
-struct model_message model_message_of(struct model_qp *qp, const struct model_request *r)
+struct model_message model_message_of(struct model_qp *qp, const struct model_request *r, const struct model_qp *dest,
+				      const struct model_rq *to)
 {
 	static const struct {
 		int op;
@@ -228,6 +277,11 @@ struct model_message model_message_of(struct model_qp *qp, const struct model_re
 	    .inlined = (r->flags & IBV_SEND_INLINE) != 0,
 	    .signalled = (r->flags & IBV_SEND_SIGNALED) != 0,
 	    .cold = !(*seen >> (page % 64) & 1),
+	    .managed = qp->managed,
+	    .shared = dest && dest->srq >= 0,
+	    .depth = to ? to->size : 0,
+	    .sge = to ? to->sge : 0,
+	    .mtu = qp->mtu,
 	    .nth = qp->posted_ever++,
 	    .idle_ns = qp->posted_last ? (double)(r->posted - qp->posted_last) / model->ticks_per_ns : 1e18};
 
