@@ -291,6 +291,17 @@ int machine_may_write(const struct machine *m, const char *path)
 	return rc;
 }
 
+int machine_foresee_write(const struct machine *m, const char *path, char *why, size_t size)
+{
+	const int rc = machine_may_write(m, path);
+
+	if (rc == -EROFS)
+		snprintf(why, size, "it is mounted read-only (a container?)");
+	else if (rc)
+		err_cause(rc, why, size);
+	return rc;
+}
+
 int machine_read(const struct machine *m, const char *path, char **text)
 {
 	size_t length;

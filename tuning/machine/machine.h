@@ -65,6 +65,9 @@ void machine_changed(struct machine *m);
 int machine_mode(const struct machine *m, const char *path, mode_t *mode);
 int machine_may_write(const struct machine *m, const char *path);
 
+/* The same, with the reason in words if we may not. */
+int machine_foresee_write(const struct machine *m, const char *path, char *why, size_t size);
+
 /* The text of a whole file; at most MACHINE_VALUE_MAX, -EILSEQ if it contains a NUL. The caller frees. */
 int machine_read(const struct machine *m, const char *path, char **text);
 

@@ -269,11 +269,9 @@ int op_bind_plan(struct plan *plan, const struct machine *m, const char *knob, c
 static int bind_probe(struct machine *m, const struct step *s, char *why, size_t size)
 {
 	char *path = fs_path(PCI "/%s/driver_override", step_text(s, "pci"));
-	int rc = step_is_change(s) ? machine_may_write(m, path) : 0;
+	int rc = step_is_change(s) ? machine_foresee_write(m, path, why, size) : 0;
 
 	free(path);
-	if (rc)
-		err_cause(rc, why, size);
 	return rc;
 }
 

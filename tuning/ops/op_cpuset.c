@@ -71,13 +71,7 @@ static bool is_exclusive(const struct step *s)
 
 static int cpuset_probe(struct machine *m, const struct step *s, char *why, size_t size)
 {
-	char *inside = fs_path("%s/.", step_text(s, "root"));
-	int rc = machine_may_write(m, step_text(s, "root"));
-
-	free(inside);
-	if (rc)
-		err_cause(rc, why, size);
-	return rc;
+	return machine_foresee_write(m, step_text(s, "root"), why, size);
 }
 
 /* What the kernel would write to a new cpuset. */

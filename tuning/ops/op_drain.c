@@ -35,11 +35,9 @@ static int drain_probe(struct machine *m, const struct step *s, char *why, size_
 {
 	struct cgroups cg = op_cpuset_hierarchy(m, s);
 	char *path = cgroups_file(&cg, "", "tasks");
-	int rc = machine_may_write(m, path);
+	int rc = machine_foresee_write(m, path, why, size);
 
 	free(path);
-	if (rc)
-		err_cause(rc, why, size);
 	return rc;
 }
 

@@ -251,15 +251,9 @@ static bool keeps_file(const struct step *s)
 
 static int file_probe(struct machine *m, const struct step *s, char *why, size_t size)
 {
-	int rc = machine_may_write(m, s->path);
+	int rc = machine_foresee_write(m, s->path, why, size);
 
-	if (rc == -ENOENT && is_of_card(s))
-		return 0;
-	if (rc == -EROFS)
-		snprintf(why, size, "it is mounted read-only (a container?)");
-	else if (rc)
-		err_cause(rc, why, size);
-	return rc;
+	return rc == -ENOENT && is_of_card(s) ? 0 : rc;
 }
 
 /* Kernel files accept the value; a recorded one must afterwards have the content that the kernel would show. */

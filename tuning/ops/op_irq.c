@@ -88,14 +88,10 @@ static bool is_watch(const struct step *s)
 
 static int irq_probe(struct machine *m, const struct step *s, char *why, size_t size)
 {
-	int rc = is_watch(s) ? 0 : machine_may_write(m, s->path);
+	int rc = is_watch(s) ? 0 : machine_foresee_write(m, s->path, why, size);
 
 	/* A device may be removed at any time. */
-	if (rc == -ENOENT)
-		return 0;
-	if (rc)
-		err_cause(rc, why, size);
-	return rc;
+	return rc == -ENOENT ? 0 : rc;
 }
 
 static bool may_pass(int rc)

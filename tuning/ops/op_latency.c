@@ -19,11 +19,7 @@
 
 static int latency_probe(struct machine *m, const struct step *s, char *why, size_t size)
 {
-	int rc = m->root.live ? machine_may_write(m, s->path) : 0;
-
-	if (rc)
-		err_cause(rc, why, size);
-	return rc;
+	return m->root.live ? machine_foresee_write(m, s->path, why, size) : 0;
 }
 
 static void hold_open(int ready, void *context)
