@@ -82,6 +82,7 @@ TABLE = {
         "hold": ["hold isolated --sysroot M --dry-run"],
         "cpuset": ["cpuset list --sysroot M", "cpuset destroy nosuchcpuset --sysroot M"],
         "irq": ["irq list --sysroot M"],
+        "card": ["card list --sysroot M"],
         "dma-latency": ["dma-latency show --sysroot M"],
         "tuned": ["tuned show --sysroot M", "tuned verify --sysroot M"],
         "profiles": ["profiles", "profiles --settings"],
