@@ -224,7 +224,7 @@ runs() {
 	attaches leader:serve
 	# When all have ended, so has the measurement.
 	local begin=$SECONDS
-	(sleep 1 && kill -9 "$program") 3>&- &
+	(sleep 8 && kill -9 "$program") 3>&- &
 	trace --explain no --for 60s --pid "$program" --from ./leader:serve --to ./leader:serve%return
 	[ $((SECONDS - begin)) -lt 50 ]
 	[ "$(latency n)" -ge 10 ]
