@@ -256,6 +256,7 @@ need_adapter() {
 	build=$(dirname "$KBLAT")
 	[ -e "$build/adapter.so" ] || skip "needs $build/adapter.so (make tests)"
 	preload=$(preload "$build/adapter.so")
+	[[ $preload != *libasan* ]] || skip "the model of an adapter does not work beside the sanitizers' library"
 }
 
 # preload LIBRARY: the LD_PRELOAD for it, in which the sanitizers' library, if kblat has one, must be the first one.
