@@ -435,7 +435,8 @@ int dpdk_port_begin(struct dpdk *t, const char *text, int cpu, struct err *e)
 
 /* --- the port --- */
 
-/* What joins both sides: the sink listens at a socket without a file, whose name and secret the source is told. */
+/* What joins both sides: the sink listens at a socket without a file, as is the driver's default, whose name and secret the source
+ * is told. DPDK 24.11 refuses what is longer than 127 bytes with the name of the port. */
 static void describe_memif(const struct dpdk *t, char *arguments, size_t size)
 {
 	const struct token *token = t->role == ROLE_SINK ? &t->own.token : &t->peer.token;
@@ -445,7 +446,7 @@ static void describe_memif(const struct dpdk *t, char *arguments, size_t size)
 	while (power < RINGS_OF_MEMIF && 1 << power < t->settings.descriptors)
 		power++;
 	token_text(token, secret);
-	snprintf(arguments, size, "role=%s,socket-abstract=yes,socket=%s,secret=%.24s,rsize=%d,bsize=%u",
+	snprintf(arguments, size, "role=%s,socket=%s,secret=%.24s,rsize=%d,bsize=%u",
 		 t->role == ROLE_SINK ? "server" : "client", t->rendezvous, secret + 8, power, room_of(t));
 }
 
