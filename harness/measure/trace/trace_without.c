@@ -92,12 +92,6 @@ void trace_threads_add(struct trace_threads *t, int64_t tid)
 	(void)t, (void)tid;
 }
 
-bool trace_threads_has(const struct trace_threads *t, int64_t tid)
-{
-	(void)t, (void)tid;
-	return false;
-}
-
 void trace_threads_free(struct trace_threads *t)
 {
 	(void)t;
