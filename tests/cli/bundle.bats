@@ -354,7 +354,7 @@ nothing_of() {
 	"$KBLAT" report "$study" || [ $? -eq 77 ]
 	grep -q quokka17 "$study/study.json" "$study/cells.jsonl"
 	"$KBLAT" bundle "$study" --out m.tar.gz --mask
-	nothing_of quokka17 numbat zoo.example wombatkeeper 10.77.3 fd77 '"b7"' '"b8"'
+	nothing_of quokka17 numbat zoo.example wombatkeeper 10.77.3 fd77: '"b7"' '"b8"'
 	run -0 "$KBLAT" reproduce m.tar.gz
 	# Those of the same length stay different.
 	assert_eq "$(json m/study/study.json 'len({h if isinstance(h, str) else h["name"] for h in d["hosts"]})')" 4

@@ -16,6 +16,7 @@ nproc >"$KBLAT_OUT/cpus"
 cat /sys/devices/system/node/node[0-9]*/distance >"$KBLAT_OUT/distances"
 cat /sys/class/infiniband/rxe0/ports/1/state >"$KBLAT_OUT/port"
 cat /sys/fs/cgroup/cgroup.subtree_control >"$KBLAT_OUT/controllers"
+cat /proc/filesystems >"$KBLAT_OUT/filesystems"
 cat /sys/devices/system/clocksource/clocksource0/current_clocksource >"$KBLAT_OUT/clock"
 hostname >"$KBLAT_OUT/hostname"
 ulimit -l >"$KBLAT_OUT/memlock"
@@ -159,13 +160,15 @@ nothing_is_left() { nothing_runs && [ -z "$(ls -A "$TMPDIR")" ]; }
     [ "$(cat out/hostname)" = kblat-guest ]
 }
 
-@test "SIGINT reaches the command, whose output and exit status are returned, also with cpusets v1 and --in-memory" {
+@test "SIGINT reaches the command, whose output and exit status are returned, also with --in-memory and, if the kernel has them, cpusets v1" {
+    local cgroup=v2 cpus=/sys/fs/cgroup/cpuset.cpus.effective
+    ! grep -qw cpuset out/filesystems || cgroup=v1 cpus=/dev/cpuset/cpus
     mkdir kept
     echo old >kept/old
-    env --default-signal=INT "$guest" --no-rdma --in-memory --out kept --timeout 100 --cgroup v1 --cpus 2 --nodes 1 -- bash -c '
+    env --default-signal=INT "$guest" --no-rdma --in-memory --out kept --timeout 100 --cgroup $cgroup --env "CPUS=$cpus" --cpus 2 --nodes 1 -- bash -c '
         trap "echo interrupted; exit 5" INT
         ls "$KBLAT_OUT" | wc -l >count; mv count "$KBLAT_OUT"; mkdir kept/sub; echo new >kept/sub/new
-        cat /dev/cpuset/cpus; ls -d /sys/devices/system/node/node*
+        cat "$CPUS"; ls -d /sys/devices/system/node/node*
         while :; do sleep 0.1; done' >said 3>&- &
     eventually grep -q node0 said
     kill -INT $!
