@@ -2,6 +2,7 @@
 #include "measure/endpoint/endpoint_trace.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +15,41 @@
 #include "common/or_abort.h"
 #include "measure/placement/survey.h"
 
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ  22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* Larger mappings are address space that is reserved, such as the sanitizers', rather than memory. */
+static const size_t mapping_max = 256UL << 20;
+
+/* Maps the pages of all mappings, as locking does: private ones to be written get pages of their own. A kernel before 5.14
+ * cannot. */
+static void touch_everything(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[4352], may[5];
+	uintptr_t from, to;
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, may) == 3 && to - from <= mapping_max)
+			madvise((void *)from, to - from,
+				may[1] == 'w' && may[3] == 'p' ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+	if (maps)
+		fclose(maps);
+}
+
 /* With no limit on locked memory, code and stacks are locked too; with one, locking everything could make later
- * allocations fail. */
+ * allocations fail. What may not be locked is there at least when measuring begins. */
 static void lock_everything(void)
 {
 	struct rlimit limit;
+	int flags = MCL_CURRENT;
 
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY)
-		mlockall(MCL_CURRENT | MCL_FUTURE);
-	else
-		mlockall(MCL_CURRENT);
+		flags |= MCL_FUTURE;
+	if (mlockall(flags))
+		touch_everything();
 }
 
 /* --- survey --- */
