@@ -22,7 +22,6 @@ load helper
 }
 
 @test "others that take a CPU: a warning, and no claim is judged by the point; not in virtual time" {
-	need_locked_memory
 	local hogs=()
 	spec taken <<-'YAML'
 		settings: {kernel: oneway, transport: [shmem, scripted], poll: busy, messages: 20, burst: 20, repetitions: 4, warmup: 0}

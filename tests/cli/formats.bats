@@ -578,7 +578,6 @@ measured() {
 }
 
 @test "run --hosts: each pair and each host is a test, and nothing else is on standard output" {
-	need_locked_memory
 	printf 'kblat: 1\nname: s\nsettings: {kernel: oneway, transport: scripted, messages: 500, warmup: 0, repetitions: 1}\n' >s.yaml
 	run -0 --separate-stderr "$KBLAT" run s.yaml --hosts n1,n2 --out runs --source env --sink env --format junit --exit kselftest
 	printf '%s' "$output" >out

@@ -50,12 +50,6 @@ need_others() {
 	"${as_other[@]}" test -x "$1" || skip "other users may not reach $1"
 }
 
-# need_locked_memory: skips the test if this user may not lock what a small program has: then pages of the model of an adapter, too, are faulted in
-# while it is measured.
-need_locked_memory() {
-	/usr/bin/python3 -IS -c 'import ctypes, sys; sys.exit(ctypes.CDLL(None).mlockall(1) != 0)' || skip "this user may not lock memory; ulimit -l"
-}
-
 # need_namespaces FLAG…: skips the test if this user may not make these namespaces, as in a container without rights.
 need_namespaces() {
 	unshare "$@" true 2>/dev/null || skip "this user may not: unshare $*"

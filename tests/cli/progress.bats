@@ -75,7 +75,6 @@ asked() {
 }
 
 @test "SIGUSR1 while an endpoint is being started ends nothing, either" {
-	need_locked_memory
 	spec q <<-'YAML'
 		settings: {kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 1, warmup: 0}
 	YAML

@@ -36,6 +36,17 @@ load helper
 	[ "$(json "${lines[-1]}/run.json" '"sysroot" in d')" = False ]
 }
 
+@test "what may not be locked is touched before measuring: no page fault, though nothing was sent before" {
+	need_others "$KBLAT"
+	chmod 755 "$T"
+	mkdir -m 777 free
+	spec first <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 2, warmup: 0}
+	YAML
+	run "${as_other[@]}" prlimit --memlock=0:0 "$KBLAT" run first.yaml --out "$T/free"
+	assert_eq "$status" 0
+}
+
 @test "shared memory without privileges" {
 	state_of_this_machine
 	need_others "$KBLAT"
