@@ -6,6 +6,7 @@ load helper
 # Preloaded by kblat and its endpoints only.
 setup() {
 	kblat_setup
+	[ "$(ulimit -l)" = unlimited ] || [ "$(ulimit -l)" -ge 1024 ] || skip "needs a MiB of memory that may be locked; ulimit -l"
 	need_adapter
 	export KBLAT_ADAPTER=$T/adapter
 	export KBLAT_REHEARSAL=yes # it stands for an adapter, for claims too
@@ -100,7 +101,6 @@ soft_roce() {
 }
 
 @test "every kernel, valid, with all of its messages" {
-	[ "$(ulimit -l)" = unlimited ] || [ "$(ulimit -l)" -ge 1024 ] || skip "the buffers of all kernels need 1 MiB of locked memory; ulimit -l"
 	local kernel
 	adapter <<<'device mlx5_0'
 	"$KBLAT" list kernels --json >kernels.json

@@ -157,6 +157,7 @@ static int on_arm(struct endpoint *ep, const json_t *order, json_t **reply, stru
 	if (rc)
 		return rc;
 	prepare_worker(ep, (uint32_t)messages);
+	endpoint_lock_memory(ep);
 	runners_clear(&ep->runners, 0);
 	rc = endpoint_trace_start(ep, json_is_true(json_object_get(order, "trace")), e);
 	if (rc)

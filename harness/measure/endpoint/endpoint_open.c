@@ -23,8 +23,7 @@
 /* Larger mappings are address space that is reserved, such as the sanitizers', rather than memory. */
 static const size_t mapping_max = 256UL << 20;
 
-/* Maps the pages of all mappings, as locking does: private ones to be written get pages of their own. A kernel before 5.14
- * cannot. */
+/* Maps the pages of all mappings, for writing if they may be written. A kernel before 5.14 cannot. */
 static void touch_everything(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -33,23 +32,26 @@ static void touch_everything(void)
 
 	while (maps && fgets(line, sizeof(line), maps))
 		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, may) == 3 && to - from <= mapping_max)
-			madvise((void *)from, to - from,
-				may[1] == 'w' && may[3] == 'p' ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+			madvise((void *)from, to - from, may[1] == 'w' ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
 	if (maps)
 		fclose(maps);
 }
 
 /* With no limit on locked memory, code and stacks are locked too; with one, locking everything could make later
  * allocations fail. What may not be locked is there at least when measuring begins. */
-static void lock_everything(void)
+void endpoint_lock_memory(struct endpoint *ep)
 {
 	struct rlimit limit;
 	int flags = MCL_CURRENT;
 
+	if (!ep->flow.common.touch || ep->is_locked)
+		return;
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY)
 		flags |= MCL_FUTURE;
 	if (mlockall(flags))
 		touch_everything();
+	else
+		ep->is_locked = flags & MCL_FUTURE;
 }
 
 /* --- survey --- */
@@ -274,8 +276,7 @@ int endpoint_open(struct endpoint *ep, const json_t *order, json_t **reply, stru
 		rc = open_transport(ep, order, &address, e);
 	if (rc)
 		return rc;
-	if (s->touch)
-		lock_everything();
+	endpoint_lock_memory(ep);
 	*reply = json_pack("{s:s, s:o, s:o}", "type", "opened", "address", address, "placement", placement_json(ep));
 	return 0;
 }

@@ -137,6 +137,7 @@ struct endpoint {
 	bool running, control, warm_up; /* control: a repetition without the threads that have a setting of their own */
 	struct machine_load load;	/* before the threads began */
 	struct control_group_limits groups;
+	bool is_locked; /* all memory, also what is allocated later */
 	json_t *device_before;
 	struct endpoint_trace trace;
 	int64_t settled; /* messages that the source has posted, all of them completed; -1: that is not known */
@@ -146,6 +147,10 @@ struct endpoint {
  * whatever else its settings require. Each returns 0 and the reply in `*reply` (a new reference), or a negative errno. */
 int endpoint_survey(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
 int endpoint_open(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
+
+/* Locks the memory that there is, or touches it where that is not permitted; nothing with `touch: no`. Again before each repetition, unless what is
+ * allocated later is locked, too. */
+void endpoint_lock_memory(struct endpoint *ep);
 
 /* endpoint_report.c: what is returned when a repetition has ended. To be called when the measuring threads have ended: converts the columns and returns "done", which describes what
  * happened and is to be followed by the columns. A new reference. */
