@@ -150,7 +150,7 @@ busy() {
 @test "--dry-run says how many boots and how long it takes, and boots nothing" {
 	run -0 guest --dry-run --boots 4 --old v1 --new v2
 	assert_contains "$output" "old: v1, new: v2, by guest"
-	[[ $output == *"a boot: about 3"?" s (expected): 30 s to start and end, 1 runs of about"* ]]
+	[[ $output == *"a boot: about 3"?" s (expected): 30 s to start and end, 1 run of about"* ]]
 	[[ $output == *"at most 8 boots: 4 min "*"at the earliest after 8 boots"* ]]
 	run -0 guest --dry-run --boots 6 --bisect --kernel v1 --kernel v2 --kernel v3 --kernel v4 --kernel v5
 	assert_contains "$output" "at most 36 boots"

@@ -457,7 +457,8 @@ void boots_plan_show(const struct study *s, const struct study_request *r)
 		       forecast_text(reboot_s, boot, sizeof(boot)), isnan(reboot) ? "assumed" : "measured",
 		       forecast_text(measure_s, in_boot, sizeof(in_boot)), isnan(measured) ? "expected" : "measured",
 		       forecast_text(p->settle_s, settle, sizeof(settle)));
-	printf(", %zu runs of about %s\n", p->runs, forecast_text(p->expected_s, run, sizeof(run)));
+	printf(", %zu run%s of about %s\n", p->runs, p->runs == 1 ? "" : "s",
+	       forecast_text(p->expected_s, run, sizeof(run)));
 	printf("at most %g boots: %s; it ends as soon as there is an answer, at the earliest after %g boots: %s\n",
 	       left, forecast_text(left * (reboot_s + measure_s), all, sizeof(all)), least,
 	       forecast_text(least * (reboot_s + measure_s), soon, sizeof(soon)));
