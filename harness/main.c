@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "commands/commands.h"
+#include "common/dpdk_abi.h"
 #include "common/program.h"
 #include "measure/transports/transport_list.h"
 

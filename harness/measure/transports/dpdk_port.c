@@ -31,9 +31,6 @@
 #define PATH_BYTES     (OPT_STR_MAX + 64)
 #define LINK_MS	       10000
 
-/* The name of the library's interface: 23 for 22.11 and what follows it. */
-#define ABI (RTE_VER_YEAR + (RTE_VER_MONTH == 11))
-
 struct dpdk_functions dpdk_library;
 static const char *const function_names[] = {DPDK_FUNCTIONS(LOADED_NAME) NULL};
 
@@ -408,7 +405,6 @@ int dpdk_port_begin(struct dpdk *t, const char *text, int cpu, struct err *e)
 {
 	struct dpdk_port *p = &t->port;
 	const bool is_card = dpdk_port_is_pci(text);
-	char abi[8];
 	int rc;
 
 	p->is_own_memif = !strcmp(text, DPDK_MEMIF);
@@ -417,8 +413,7 @@ int dpdk_port_begin(struct dpdk *t, const char *text, int cpu, struct err *e)
 	else
 		snprintf(p->name, sizeof(p->name), "%.*s", (int)strcspn(text, ","), text);
 	snprintf(p->object, sizeof(p->object), "dpdk %s", p->name);
-	snprintf(abi, sizeof(abi), "%d", ABI);
-	rc = loaded_library_open_version("dpdk", abi, function_names, &dpdk_library, e);
+	rc = loaded_library_open("dpdk", function_names, &dpdk_library, e);
 	if (!rc && is_card)
 		rc = check_card(t, e);
 	if (!rc && is_card)

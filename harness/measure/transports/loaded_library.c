@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/dpdk_abi.h"
 #include "measure/transports/transport_list.h"
 
 struct library {
@@ -22,9 +23,9 @@ static const struct library *library_of(const char *transport)
 	return library;
 }
 
-static int load(const struct library *library, const char *file, const char *const *names, void *functions,
-		struct err *e)
+static int load(const struct library *library, const char *const *names, void *functions, struct err *e)
 {
+	const char *file = library->file;
 	void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 	char *place = functions;
 
@@ -45,22 +46,12 @@ static int load(const struct library *library, const char *file, const char *con
 	return 0;
 }
 
-int loaded_library_open_version(const char *transport, const char *version, const char *const *names, void *functions,
-				struct err *e)
+int loaded_library_open(const char *transport, const char *const *names, void *functions, struct err *e)
 {
 	const struct library *library = library_of(transport);
-	char file[64];
 
 	if (!library->transport)
 		return err_set(e, -ENOENT, STATUS_FAILED, transport, "load the library of",
 			       "EVERY_LOADED_LIBRARY has no row for it");
-	snprintf(file, sizeof(file), "%s", library->file);
-	if (version)
-		snprintf(strrchr(file, '.') + 1, 8, "%s", version);
-	return load(library, file, names, functions, e);
-}
-
-int loaded_library_open(const char *transport, const char *const *names, void *functions, struct err *e)
-{
-	return loaded_library_open_version(transport, NULL, names, functions, e);
+	return load(library, names, functions, e);
 }

@@ -24,9 +24,4 @@
  * machine (STATUS_IMPOSSIBLE). */
 int loaded_library_open(const char *transport, const char *const *names, void *functions, struct err *e);
 
-/* The same of a library whose interface changes every year: `version` takes the place of the number after the file's last
- * dot, as the headers that kblat was built with are those of one interface. */
-int loaded_library_open_version(const char *transport, const char *version, const char *const *names, void *functions,
-				struct err *e);
-
 #endif

@@ -29,11 +29,12 @@
 #define INLINED_FABRIC(X, k) X(k, fabric)
 #endif
 
+/* Who uses it includes common/dpdk_abi.h, which the build writes. */
 #define EVERY_LOADED_LIBRARY(X)                                                                                        \
 	X(zeromq, "libzmq.so.5", "libzmq5", "zeromq")                                                                  \
 	X(nanomsg, "libnanomsg.so.5", "libnanomsg5", "nanomsg")                                                        \
 	X(ucx, "libucp.so.0", "libucx0", "ucx")                                                                        \
 	X(fabric, "libfabric.so.1", "libfabric1", "libfabric")                                                         \
-	X(dpdk, "librte_ethdev.so.23", "dpdk", "dpdk")
+	X(dpdk, "librte_ethdev.so." DPDK_ABI, "dpdk", "dpdk")
 
 #endif
