@@ -188,10 +188,11 @@ struct step *op_file_plan(struct plan *plan, const struct machine *m, const char
 {
 	char cause[128], *text, *now;
 	struct step *s;
-	int rc = plan_is_gone(plan, path) ? 1 : machine_read(m, path, &text);
+	int rc;
 
-	if (rc > 0)
+	if (plan_is_gone(plan, path))
 		return NULL;
+	rc = machine_read(m, path, &text);
 	if (rc == -ENOENT || rc == -ENODEV || rc == -EOPNOTSUPP) {
 		plan_missing(plan, knob, path, "%s", absent);
 		return NULL;
