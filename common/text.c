@@ -155,6 +155,13 @@ char *text_quote(const char *text, char *buf, size_t size)
 	return buf;
 }
 
+bool text_is_among(const char *text, const char *const *list)
+{
+	while (list && *list && strcmp(*list, text) != 0)
+		list++;
+	return list && *list;
+}
+
 bool text_ends_in(const char *text, const char *end)
 {
 	const size_t n = strlen(text), m = strlen(end);

@@ -52,6 +52,9 @@ void complain(struct complaints *c, const char *format, ...) __attribute__((form
 /* Does a list of `length` bytes have this word, between any of the separators? */
 bool text_has_word(const char *list, size_t length, const char *word, const char *separators);
 
+/* Is it one of a NULL-terminated list (NULL: an empty one)? */
+bool text_is_among(const char *text, const char *const *list);
+
 /* Is there something before this end? */
 bool text_ends_in(const char *text, const char *end);
 

@@ -139,15 +139,6 @@ static enum status plan_cards(const struct request *r, struct plan *plan)
 	return status;
 }
 
-static bool is_driver(const char *name)
-{
-	const char *const *driver = op_bind_drivers;
-
-	while (*driver && strcmp(*driver, name) != 0)
-		driver++;
-	return *driver != NULL;
-}
-
 static enum status card_bind(void *request)
 {
 	struct request *r = request;
@@ -157,8 +148,8 @@ static enum status card_bind(void *request)
 
 	if (!r->driver)
 		r->driver = op_bind_drivers[0];
-	if (!is_driver(r->driver)) {
-		err_set(r->e, -EINVAL, STATUS_USAGE, "--driver", NULL, "must be vfio-pci or uio_pci_generic, not %s",
+	if (!text_is_among(r->driver, op_bind_drivers)) {
+		err_set(r->e, -EINVAL, STATUS_USAGE, "--driver", NULL, "must be " OP_BIND_DRIVERS ", not %s",
 			text_quote(r->driver, quoted, sizeof(quoted)));
 		return STATUS_USAGE;
 	}

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/fs.h"
+#include "common/file_users.h"
 #include "common/json.h"
 #include "common/text.h"
 #include "common/units.h"
@@ -36,47 +36,21 @@ struct request {
 	struct err *e;
 };
 
-static bool is_request(const struct machine *m, const char *pid, const char *fd)
+static bool add_holder(void *list, int pid, const char *name)
 {
-	char *path = fs_path("/proc/%s/fd/%s", pid, fd), target[256];
-	bool is_it = !sysroot_readlink(&m->root, path, target, sizeof(target)) && !strcmp(target, LATENCY_DEVICE);
+	char shown[FILE_USER_MAX];
 
-	free(path);
-	return is_it;
-}
-
-static bool has_request(const struct machine *m, const char *pid)
-{
-	char *path = fs_path("/proc/%s/fd", pid), **fds;
-	int n = sysroot_list(&m->root, path, NULL, &fds);
-	bool found = false;
-
-	for (int i = 0; i < n && !found; i++)
-		found = is_request(m, pid, fds[i]);
-	if (n >= 0)
-		sysroot_names_free(fds);
-	free(path);
-	return found;
+	text_clean(name, strlen(name), shown, sizeof(shown));
+	json_array_append_new(list, json_pack("{s:i, s:s}", "pid", pid, "name", shown));
+	return true;
 }
 
 static json_t *find_holders(const struct machine *m)
 {
+	static const char *const files[] = {LATENCY_DEVICE, NULL};
 	json_t *list = json_array();
-	char **pids;
-	int n = sysroot_list(&m->root, "/proc", "[0-9]*", &pids);
 
-	for (int i = 0; i < n; i++) {
-		char *path = fs_path("/proc/%s/comm", pids[i]), said[64] = "?", name[64];
-
-		if (has_request(m, pids[i])) {
-			sysroot_line(&m->root, path, said, sizeof(said));
-			text_clean(said, strlen(said), name, sizeof(name));
-			json_array_append_new(list, json_pack("{s:i, s:s}", "pid", atoi(pids[i]), "name", name));
-		}
-		free(path);
-	}
-	if (n >= 0)
-		sysroot_names_free(pids);
+	file_users(&m->root, files, add_holder, list);
 	return list;
 }
 

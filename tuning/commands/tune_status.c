@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/card_drivers.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/text.h"
@@ -41,7 +42,7 @@ static char *bound_cards(const struct machine *m)
 	char **cards = pci_cards(m), *text = fs_path("%s", ""), driver[PCI_DRIVER_MAX];
 
 	for (char **card = cards; *card; card++)
-		if (pci_hands_over(pci_driver(m, *card, driver))) {
+		if (card_driver_hands_over(pci_driver(m, *card, driver))) {
 			char *longer = fs_path("%s%s%s %s", text, *text ? ", " : "", *card, driver);
 
 			free(text);

@@ -43,7 +43,7 @@ static void plan_one(struct planner *p, const struct setting *s, const struct yn
 	if (!address)
 		fault_unknown_card(p, s, card);
 	else if (!is_known_driver(driver))
-		setting_must_be(s, driver, card->scalar, "vfio-pci or uio_pci_generic");
+		setting_must_be(s, driver, card->scalar, OP_BIND_DRIVERS);
 	else if (is_planned(p->plan, address))
 		setting_fault(s, card, "%s is the card %s, which has a driver already",
 			      text_quote(card->scalar, quoted, sizeof(quoted)), address);

@@ -14,6 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/card_drivers.h"
+#include "common/file_users.h"
 #include "common/fs.h"
 #include "common/mountinfo.h"
 #include "common/or_abort.h"
@@ -87,16 +89,6 @@ char *pci_driver(const struct machine *m, const char *address, char *buf)
 	return buf;
 }
 
-bool pci_hands_over(const char *driver)
-{
-	static const char *const those[] = {"vfio-pci", "uio_pci_generic", "igb_uio", "pci-stub"};
-
-	for (size_t i = 0; i < sizeof(those) / sizeof(those[0]); i++)
-		if (!strcmp(driver, those[i]))
-			return true;
-	return false;
-}
-
 char *pci_iommu_group(const struct machine *m, const char *address)
 {
 	return target_of_link(m, address, "iommu_group");
@@ -124,9 +116,8 @@ static struct names no_names(void)
 
 static void add_name(struct names *n, const char *name)
 {
-	for (size_t i = 0; i < n->count; i++)
-		if (!strcmp(n->items[i], name))
-			return;
+	if (text_is_among(name, (const char *const *)n->items))
+		return;
 	n->items = or_abort(reallocarray(n->items, n->count + 2, sizeof(*n->items)));
 	n->items[n->count++] = fs_path("%s", name);
 	n->items[n->count] = NULL;
@@ -190,11 +181,13 @@ char **pci_rdma_devices(const struct machine *m, const char *address)
 
 /* --- what is on top of its interfaces --- */
 
-/* Bonds, bridges, VLANs and what is on top of these: its interfaces first. */
-static struct names with_those_above(const struct machine *m, const char *address)
+/* Its interfaces, then bonds, bridges, VLANs and what is on top of these. */
+static struct names with_those_above(const struct machine *m, const struct names *own)
 {
-	struct names all = some_of(m, CARDS, NULL, is_interface_of, address);
+	struct names all = no_names();
 
+	for (size_t i = 0; i < own->count; i++)
+		add_name(&all, own->items[i]);
 	for (size_t i = 0; i < all.count; i++) {
 		char *folder = fs_path(CARDS "/%s", all.items[i]), **above;
 		int n = sysroot_list(&m->root, folder, "upper_*", &above);
@@ -206,14 +199,6 @@ static struct names with_those_above(const struct machine *m, const char *addres
 		free(folder);
 	}
 	return all;
-}
-
-static bool has_name(const struct names *n, const char *name)
-{
-	for (size_t i = 0; i < n->count; i++)
-		if (!strcmp(n->items[i], name))
-			return true;
-	return false;
 }
 
 /* --- its addresses --- */
@@ -322,7 +307,7 @@ static bool leads_to(const struct route *r, const unsigned char *address)
 }
 
 /* The one of these cards over which the longest prefix leads there, or NULL. `bits`: how long it is. */
-static const char *card_towards(const struct routes *all, const struct names *cards, const unsigned char *address,
+static const char *card_towards(const struct routes *all, const char *const *cards, const unsigned char *address,
 				int *bits)
 {
 	const char *card = NULL;
@@ -333,7 +318,7 @@ static const char *card_towards(const struct routes *all, const struct names *ca
 			*bits = all->items[i].bits;
 	for (size_t i = 0; i < all->count && !card; i++)
 		if (all->items[i].bits == *bits && leads_to(&all->items[i], address) &&
-		    has_name(cards, all->items[i].card))
+		    text_is_among(all->items[i].card, cards))
 			card = all->items[i].card;
 	return card;
 }
@@ -345,13 +330,13 @@ static bool read_address(const char *text, unsigned char *address)
 	return inet_pton(AF_INET, text, address + 12) == 1 || inet_pton(AF_INET6, text, address) == 1;
 }
 
-static const char *card_of_default_route(const struct routes *all, const struct names *cards)
+static const char *card_of_default_route(const struct routes *all, const char *const *cards)
 {
 	for (size_t i = 0; i < all->count; i++) {
 		const struct route *r = &all->items[i];
 		const bool is_v4 = r->bits == PREFIX_V4 && r->net[10] == 0xff && r->net[11] == 0xff;
 
-		if ((is_v4 || r->bits == 0) && has_name(cards, r->card))
+		if ((is_v4 || r->bits == 0) && text_is_among(r->card, cards))
 			return r->card;
 	}
 	return NULL;
@@ -391,16 +376,16 @@ static bool read_session(const struct machine *m, char *buf, size_t size)
 }
 
 /* The one of these cards that has the address at which the user's session arrives, or NULL. */
-static const char *card_of_session(const struct machine *m, const struct names *cards)
+static const char *card_of_session(const struct machine *m, const char *const *cards)
 {
 	char session[256], server[64], addresses[ADDRESSES_MAX];
 
 	if (!read_session(m, session, sizeof(session)) || sscanf(session, "%*s %*s %63[^ %%]", server) != 1)
 		return NULL;
-	for (size_t i = 0; i < cards->count; i++) {
-		list_addresses(m, cards->items[i], addresses);
+	for (; *cards; cards++) {
+		list_addresses(m, *cards, addresses);
 		if (text_has_word(addresses, strlen(addresses), server, " "))
-			return cards->items[i];
+			return *cards;
 	}
 	return NULL;
 }
@@ -447,7 +432,7 @@ static void add_hosts_of_disks(const struct machine *m, const char *pattern, con
 		sysroot_names_free(paths);
 }
 
-static const char *card_of_storage(const struct machine *m, const struct routes *routes, const struct names *cards,
+static const char *card_of_storage(const struct machine *m, const struct routes *routes, const char *const *cards,
 				   char *host, size_t size)
 {
 	struct names hosts = no_names();
@@ -499,28 +484,12 @@ static struct names files_of(const struct machine *m, const char *address)
 	return files;
 }
 
-/* A program that has one of these files open: its ID, or 0. */
-static int find_program(const struct machine *m, const struct names *files, char *comm, size_t size)
-{
-	char **fds, link[LINK_MAX_BYTES], path[64];
-	int n = m->root.live && files->count ? sysroot_glob(&m->root, "/proc/[0-9]*/fd/[0-9]*", &fds) : -1, pid = 0;
-
-	for (int i = 0; i < n && !pid; i++)
-		if (!sysroot_readlink(&m->root, fds[i], link, sizeof(link)) && has_name(files, link))
-			pid = atoi(fds[i] + strlen("/proc/"));
-	if (n >= 0)
-		sysroot_names_free(fds);
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	if (!pid || sysroot_line(&m->root, path, comm, size))
-		snprintf(comm, size, "?");
-	return pid;
-}
-
 static bool is_used_by_program(const struct machine *m, const char *address, char *why)
 {
 	struct names files = files_of(m, address);
-	char comm[64];
-	const int pid = find_program(m, &files, comm, sizeof(comm));
+	char comm[FILE_USER_MAX];
+	const int pid =
+	    m->root.live && files.count ? file_users_first(&m->root, (const char *const *)files.items, comm) : 0;
 
 	sysroot_names_free(files.items);
 	if (pid)
@@ -530,7 +499,7 @@ static bool is_used_by_program(const struct machine *m, const char *address, cha
 
 /* --- in use? --- */
 
-static bool carries_what_matters(const struct machine *m, const struct names *cards, char *why)
+static bool carries_what_matters(const struct machine *m, const char *const *cards, char *why)
 {
 	struct routes routes = {0};
 	const char *card;
@@ -606,7 +575,7 @@ static bool is_used_by_network(const struct machine *m, const char *address, con
 		snprintf(why, PCI_REASON_MAX,
 			 "it has %lld virtual functions, which would be gone; first `echo 0 >" PCI "/%s/sriov_numvfs`",
 			 (long long)functions, address);
-	else if (!own->count && *driver && !pci_hands_over(driver) && pci_is_card(m, address))
+	else if (!own->count && *driver && !card_driver_hands_over(driver) && pci_is_card(m, address))
 		snprintf(why, PCI_REASON_MAX,
 			 "%s has it, and it has no interface here: that is in another network namespace, to which it "
 			 "would not come back",
@@ -618,12 +587,12 @@ static bool is_used_by_network(const struct machine *m, const char *address, con
 
 bool pci_is_in_use(const struct machine *m, const char *address, char *why)
 {
-	struct names all = with_those_above(m, address), own = some_of(m, CARDS, NULL, is_interface_of, address);
-	const bool is = carries_what_matters(m, &all, why) || is_used_by_network(m, address, &own, why) ||
-			is_used_by_program(m, address, why);
+	struct names own = some_of(m, CARDS, NULL, is_interface_of, address), all = with_those_above(m, &own);
+	const bool is = carries_what_matters(m, (const char *const *)all.items, why) ||
+			is_used_by_network(m, address, &own, why) || is_used_by_program(m, address, why);
 
-	sysroot_names_free(own.items);
 	sysroot_names_free(all.items);
+	sysroot_names_free(own.items);
 	return is;
 }
 

@@ -29,9 +29,6 @@ bool pci_is_card(const struct machine *m, const char *address);
 /* The driver that has it, in `buf` of PCI_DRIVER_MAX bytes, which is returned; "": none. */
 char *pci_driver(const struct machine *m, const char *address, char *buf);
 
-/* Does this driver only hand a card over to a program? */
-bool pci_hands_over(const char *driver);
-
 /* Its network interfaces, as pci_cards(); its RDMA devices. */
 char **pci_interfaces(const struct machine *m, const char *address);
 char **pci_rdma_devices(const struct machine *m, const char *address);

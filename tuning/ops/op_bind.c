@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/card_drivers.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
@@ -29,14 +30,12 @@
 #include "tuning/ops/op_file.h"
 #include "tuning/steps/plan.h"
 
-#define VFIO	    "vfio-pci"
-#define UIO	    "uio_pci_generic"
 #define NO_DRIVER   "no driver"
 #define COMES_BACK  10000 /* ms: an interface, once its driver has the card */
 #define IS_NAMED    1000  /* ms: then udev has given it its name, or does not */
 #define LOOKS_EVERY 20	  /* ms */
 
-const char *const op_bind_drivers[] = {VFIO, UIO, NULL};
+const char *const op_bind_drivers[] = {DRIVER_VFIO, DRIVER_UIO, NULL};
 
 /* --- planning --- */
 
@@ -108,12 +107,6 @@ static bool is_loaded(const struct machine *m, const char *driver)
 	return is;
 }
 
-/* DPDK's drivers of these cards use them together with the kernel's. */
-static bool shares_cards(const char *driver)
-{
-	return !strcmp(driver, "mlx5_core") || !strcmp(driver, "mlx4_core") || !strcmp(driver, "mana");
-}
-
 static bool lacks_iommu(const struct machine *m, const char *address)
 {
 	char *group = pci_iommu_group(m, address), unsafe[8] = "";
@@ -130,15 +123,16 @@ static bool is_possible(struct plan *plan, const struct machine *m, const char *
 {
 	if (!pci_is_card(m, address))
 		plan_missing(plan, knob, address, "it is no network card");
-	else if (shares_cards(had))
+	else if (card_driver_shares(had))
 		plan_missing(plan, knob, address, "DPDK uses cards of %s without taking them from the kernel", had);
 	else if (!is_loaded(m, driver))
 		plan_missing(plan, knob, address, "the driver %s is not loaded; `modprobe %s` does that", driver,
 			     driver);
-	else if (!strcmp(driver, VFIO) && lacks_iommu(m, address))
+	else if (!strcmp(driver, DRIVER_VFIO) && lacks_iommu(m, address))
 		plan_missing(plan, knob, address,
-			     VFIO " needs an IOMMU, and this card has none (the firmware's setting, and intel_iommu=on "
-				  "or amd_iommu=on); " UIO " needs none");
+			     DRIVER_VFIO
+			     " needs an IOMMU, and this card has none (the firmware's setting, and intel_iommu=on "
+			     "or amd_iommu=on); " DRIVER_UIO " needs none");
 	else
 		return true;
 	return false;
@@ -153,10 +147,10 @@ static void warn_of_group(struct plan *plan, const struct machine *m, const char
 	for (int i = 0; i < n; i++) {
 		pci_driver(m, names[i], driver);
 		if (strcmp(names[i], address) != 0 && *driver && strcmp(driver, "pcieport") != 0 &&
-		    !pci_hands_over(driver))
+		    !card_driver_hands_over(driver))
 			plan_warn(plan,
 				  "%s is in IOMMU group %s together with %s, which %s has: no program can use the card "
-				  "before that is bound to " VFIO ", too",
+				  "before that is bound to " DRIVER_VFIO ", too",
 				  address, group, names[i], driver);
 	}
 	if (n >= 0)
@@ -169,13 +163,13 @@ static void warn_of_iommu(struct plan *plan, const struct machine *m, const char
 	char *group = pci_iommu_group(m, address), type[32];
 
 	file_line(m, PCI, address, "iommu_group/type", type, sizeof(type));
-	if (group && !strcmp(driver, VFIO))
+	if (group && !strcmp(driver, DRIVER_VFIO))
 		warn_of_group(plan, m, address, group);
 	else if (group && !strncmp(type, "DMA", 3))
 		plan_warn(
 		    plan,
 		    "%s is behind an IOMMU, which does not let it use the physical addresses that a program gives "
-		    "it through " UIO "; " VFIO " works",
+		    "it through " DRIVER_UIO "; " DRIVER_VFIO " works",
 		    address);
 	free(group);
 }
@@ -288,7 +282,7 @@ static int bind_failed(const struct step *s, int rc, const char *driver, struct 
 	if (rc == -ENOENT)
 		return err_set(e, rc, STATUS_FAILED, step_text(s, "pci"), "bind it",
 			       "the driver %s is not there; `modprobe %s` loads it", driver, driver);
-	if (rc == -EINVAL && !strcmp(driver, VFIO))
+	if (rc == -EINVAL && !strcmp(driver, DRIVER_VFIO))
 		return err_set(e, rc, STATUS_FAILED, step_text(s, "pci"), "bind it",
 			       "%s: %s; this kernel has no VFIO without an IOMMU", driver, cause);
 	return err_set(e, rc, STATUS_FAILED, step_text(s, "pci"), "bind it", "%s: %s", driver, cause);
@@ -349,20 +343,13 @@ static size_t count_names(char *const *names)
 	return n;
 }
 
-static bool has_name(char *const *names, const char *name)
-{
-	while (*names && strcmp(*names, name) != 0)
-		names++;
-	return *names != NULL;
-}
-
-static bool are_all_named(const json_t *interfaces, char *const *now)
+static bool are_all_named(const json_t *interfaces, const char *const *now)
 {
 	const json_t *one;
 	size_t i;
 
 	json_array_foreach (interfaces, i, one)
-		if (!has_name(now, json_text(one, "name")))
+		if (!text_is_among(json_text(one, "name"), now))
 			return false;
 	return true;
 }
@@ -381,7 +368,7 @@ static char **await_interfaces(const struct machine *m, const char *address, con
 			are_back = true;
 			end_ms = monotonic_ms() + IS_NAMED;
 		}
-		if (are_all_named(interfaces, now) || monotonic_ms() >= end_ms)
+		if (are_all_named(interfaces, (const char *const *)now) || monotonic_ms() >= end_ms)
 			return now;
 		sysroot_names_free(now);
 		nanosleep(&moment, NULL);
@@ -393,7 +380,7 @@ static const char *find_interface(const struct machine *m, const json_t *interfa
 {
 	char address[64];
 
-	if (has_name(now, json_text(interface, "name")))
+	if (text_is_among(json_text(interface, "name"), (const char *const *)now))
 		return json_text(interface, "name");
 	for (char *const *name = now; *name; name++)
 		if (!strcmp(file_line(m, CARDS, *name, "address", address, sizeof(address)),

@@ -5,14 +5,16 @@
 #ifndef KBLAT_TUNING_OP_BIND_H
 #define KBLAT_TUNING_OP_BIND_H
 
+#include "common/card_drivers.h"
 #include "tuning/ops/ops.h"
 
 struct err;
 struct machine;
 struct plan;
 
-/* The drivers that a card can be bound to, NULL-terminated. */
+/* The drivers that a card can be bound to, the usual one first, NULL-terminated; how a message names them. */
 extern const char *const op_bind_drivers[];
+#define OP_BIND_DRIVERS DRIVER_VFIO " or " DRIVER_UIO
 
 /*
  * Plan that the card at a PCI address is bound to such a driver, and before that what puts its interfaces' settings back

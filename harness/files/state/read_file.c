@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/file_users.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/sysroot.h"
@@ -55,35 +56,15 @@ void read_mode(struct capture *c, const struct state_source *s, const char *path
 
 /* --- who has a file open --- */
 
-#define DESCRIPTORS_MAX 200000 /* maximum number examined */
+#define NAMES_MAX 1024 /* bytes */
 
-/* Does the process hold `device` open? -EACCES if that cannot be seen, -ENOENT if it is gone. */
-static int is_holder(const struct sysroot *root, const char *pid, const char *device, size_t *budget)
+static bool append_name(void *list, int pid, const char *name)
 {
-	char path[512], target[4096], **names;
-	int n, found = 0;
+	const size_t used = strlen(list);
 
-	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
-	n = sysroot_list(root, path, NULL, &names);
-	if (n < 0)
-		return n;
-	for (int i = 0; i < n && !found && *budget; i++, --*budget) {
-		snprintf(path, sizeof(path), "/proc/%s/fd/%s", pid, names[i]);
-		found = !sysroot_readlink(root, path, target, sizeof(target)) && !strcmp(target, device);
-	}
-	sysroot_names_free(names);
-	return found;
-}
-
-static void append_name(const struct sysroot *root, const char *pid, char *list, size_t size)
-{
-	char path[512], name[64];
-	size_t used = strlen(list);
-
-	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
-	if (sysroot_line(root, path, name, sizeof(name)))
-		snprintf(name, sizeof(name), "?");
-	snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+	(void)pid;
+	snprintf((char *)list + used, NAMES_MAX - used, "%s%s", used ? ", " : "", name);
+	return true;
 }
 
 /*
@@ -93,27 +74,15 @@ static void append_name(const struct sysroot *root, const char *pid, char *list,
  */
 void read_holders(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
-	const struct sysroot *root = capture_root(c);
-	size_t budget = DESCRIPTORS_MAX;
-	int hidden = 0, n;
-	char list[1024] = "", **pids;
+	const char *const files[] = {path, NULL};
+	char list[NAMES_MAX] = "";
+	const int hidden = file_users(capture_root(c), files, append_name, list);
 
 	(void)s;
-	n = sysroot_list(root, "/proc", "[0-9]*", &pids);
-	if (n <= 0) {
-		capture_errno(c, key, n ? n : -ENOENT);
-		if (!n)
-			sysroot_names_free(pids);
+	if (hidden < 0) {
+		capture_errno(c, key, hidden);
 		return;
 	}
-	for (int i = 0; i < n; i++) {
-		int rc = is_holder(root, pids[i], path, &budget);
-
-		hidden += rc == -EACCES || rc == -EPERM;
-		if (rc > 0)
-			append_name(root, pids[i], list, sizeof(list));
-	}
-	sysroot_names_free(pids);
 	if (list[0]) /* not everybody may examine the descriptors of other processes */
 		capture_be_private(c);
 	if (!list[0] && hidden)

@@ -451,13 +451,6 @@ void claim_sample_free(struct sample *s)
 
 /* --- errors in a metric --- */
 
-static bool is_among(const char *name, const char *const *names)
-{
-	while (names && *names && strcmp(*names, name))
-		names++;
-	return names && *names;
-}
-
 /* Write the keys of all statistics, including those of blocks, to `names` (NAMES_MAX entries). */
 static void list_all_statistics(const char **names)
 {
@@ -495,7 +488,7 @@ static void check_flow(struct complaints *c, const struct claim_metric *m, const
 {
 	char text[SUGGESTION_MAX];
 
-	if (*m->flow && n->flows && !is_among(m->flow, n->flows))
+	if (*m->flow && n->flows && !text_is_among(m->flow, n->flows))
 		complain(c, "no point has a flow '%.32s'%s", m->flow,
 			 suggestion(suggest(m->flow, n->flows), text, sizeof(text)));
 	else if (!*m->flow && n->flows && n->only_flows && !is_of_point(m))
@@ -507,7 +500,7 @@ static void check_known(struct complaints *c, const char *metric, const char *co
 {
 	char text[SUGGESTION_MAX];
 
-	if (!is_among(metric, metrics))
+	if (!text_is_among(metric, metrics))
 		complain(c, "no kernel has a series '%.63s'%s", metric,
 			 suggestion(suggest(metric, metrics), text, sizeof(text)));
 }
@@ -527,7 +520,7 @@ static void check_statistic(struct complaints *c, const char *metric, const char
 		return;
 	}
 	list_all_statistics(all);
-	if (!found && is_among(statistic, all))
+	if (!found && text_is_among(statistic, all))
 		complain(c, "'%.63s' has no '%s'", metric, statistic);
 	else if (!found)
 		complain(c, "no series has a statistic '%.32s'%s", statistic,
@@ -540,7 +533,7 @@ void claim_metric_check(const struct claim_metric *m, const struct claim_metric_
 	struct claim_cycle cycle;
 
 	list_metrics(n->series, metrics);
-	if (is_among(m->flow, metrics)) {
+	if (text_is_among(m->flow, metrics)) {
 		/* "lat_ns.p99.9" */
 		check_statistic(c, m->flow, m->text + strlen(m->flow) + 1);
 		return;

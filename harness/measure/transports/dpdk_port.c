@@ -17,9 +17,12 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "common/card_drivers.h"
 #include "common/err.h"
+#include "common/file_users.h"
 #include "common/monotonic.h"
 #include "common/or_abort.h"
+#include "common/sysroot.h"
 #include "common/text.h"
 
 #define WORDS_MAX      1024
@@ -138,12 +141,6 @@ static bool read_link(const char *card, const char *link, char *name, size_t siz
 	return true;
 }
 
-/* Drivers of the kernel that share a card with DPDK. */
-static bool shares_card(const char *driver)
-{
-	return !strcmp(driver, "mlx5_core") || !strcmp(driver, "mlx4_core") || !strcmp(driver, "mana");
-}
-
 static int check_vfio(const struct dpdk_port *p, struct err *e)
 {
 	char group[32], path[64];
@@ -189,52 +186,29 @@ static int take_card(const struct dpdk_port *p, struct err *e)
 		       "another side of a point uses this card; each side needs its own");
 }
 
-/* The process that has a file open: its ID, or 0. */
-static int process_with(const char *file)
-{
-	char target[PATH_BYTES];
-	int pid = 0;
-	glob_t all;
-
-	if (glob("/proc/[0-9]*/fd/*", GLOB_NOSORT, NULL, &all))
-		return 0;
-	for (size_t i = 0; i < all.gl_pathc && !pid; i++) {
-		const ssize_t length = readlink(all.gl_pathv[i], target, sizeof(target) - 1);
-
-		if (length <= 0)
-			continue;
-		target[length] = '\0';
-		if (!strcmp(target, file))
-			pid = atoi(all.gl_pathv[i] + strlen("/proc/"));
-	}
-	globfree(&all);
-	return pid;
-}
-
 /* With uio nothing keeps two programs from driving a card; with vfio-pci the kernel does. */
 static int check_programs(const struct dpdk_port *p, struct err *e)
 {
-	char pattern[PATH_BYTES], path[PATH_BYTES], comm[32] = "?";
-	int pid = 0;
+	char pattern[PATH_BYTES], path[PATH_BYTES], name[FILE_USER_MAX];
+	const char *const files[] = {path, NULL};
+	struct sysroot root;
 	glob_t uio;
-	FILE *f;
+	int pid, rc;
 
 	snprintf(pattern, sizeof(pattern), "/sys/bus/pci/devices/%s/uio/uio*", p->name);
 	if (glob(pattern, 0, NULL, &uio))
 		return 0;
 	snprintf(path, sizeof(path), "/dev/%.32s", strrchr(uio.gl_pathv[0], '/') + 1);
 	globfree(&uio);
-	pid = process_with(path);
+	rc = sysroot_open(&root, NULL, e);
+	if (rc)
+		return rc;
+	pid = file_users_first(&root, files, name);
+	sysroot_close(&root);
 	if (!pid)
 		return 0;
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	f = fopen(path, "re");
-	if (f && fgets(comm, sizeof(comm), f))
-		comm[strcspn(comm, "\n")] = '\0';
-	if (f)
-		fclose(f);
 	return err_set(e, -EBUSY, STATUS_FAILED, p->object, NULL, "the program %s (process %d) uses this card already",
-		       text_named(comm), pid);
+		       text_named(name), pid);
 }
 
 /* vfio-pci needs an IOMMU. */
@@ -242,7 +216,7 @@ static const char *option_to_bind(const struct dpdk_port *p)
 {
 	char group[32];
 
-	return read_link(p->name, "iommu_group", group, sizeof(group)) ? "" : " --driver uio_pci_generic";
+	return read_link(p->name, "iommu_group", group, sizeof(group)) ? "" : " --driver " DRIVER_UIO;
 }
 
 static int check_card(const struct dpdk *t, struct err *e)
@@ -258,11 +232,11 @@ static int check_card(const struct dpdk *t, struct err *e)
 		return err_set(e, -ENODEV, STATUS_IMPOSSIBLE, p->object, NULL,
 			       "the card is bound to no driver; `kbtune card bind %s%s` hands it over", p->name,
 			       option_to_bind(p));
-	if (!strcmp(driver, "vfio-pci"))
+	if (!strcmp(driver, DRIVER_VFIO))
 		return check_vfio(p, e);
-	if (!strcmp(driver, "uio_pci_generic") || !strcmp(driver, "igb_uio"))
+	if (!strcmp(driver, DRIVER_UIO) || !strcmp(driver, DRIVER_UIO_OF_DPDK))
 		return check_uio(p, t->settings.huge, driver, e);
-	if (shares_card(driver))
+	if (card_driver_shares(driver))
 		return 0;
 	return err_set(e, -EBUSY, STATUS_IMPOSSIBLE, p->object, NULL,
 		       "the card is bound to the kernel's driver %s; `kbtune card bind %s%s` hands it over, and its "
