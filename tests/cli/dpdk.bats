@@ -48,6 +48,9 @@ endpoints() {
 
 has_endpoints() { [ "$(endpoints "$1" | wc -l)" -ge 2 ]; }
 
+# is_used NAMESPACE: a side is in it.
+is_used() { [ -n "$(ip netns pids "$1")" ]; }
+
 # traces: files, sockets and directories that an EAL may leave.
 traces() {
 	ls -A /var/run/dpdk /run/dpdk /tmp/dpdk /nonexistent /dev/hugepages 2>/dev/null || true
@@ -176,6 +179,39 @@ traces() {
 	assert_eq "$(json "$run_dir/summary.json" '(d["points"][0]["loss"]["duplicates"], d["points"][0]["loss"]["lost"] <= 15)')" "(0, True)"
 	[ "$(json "$run_dir/points/0000/rep-00/counters.json" 'd["device"]["sink"]["after"]["stranger_messages"] - d["device"]["sink"]["before"]["stranger_messages"]')" -gt 10 ]
 	assert_contains "$(tr -s ' \n' ' ' <out)" "messages of another program came while messages were measured"
+}
+
+# bats test_tags=long
+@test "a link that goes down, or a card that goes, ends a run with one message; one that is down is named before" {
+	cards
+	for how in "link set card down" "link del card"; do
+		for kernel in "pingpong" "oneway --set burst=1"; do
+			# shellcheck disable=SC2086
+			between "${long[@]}" --set kernel=$kernel --set check=no >out 2>err &
+			pid=$!
+			await_run is_used "$B"
+			sleep 2
+			ip -n "$B" $how
+			status=0
+			wait $pid || status=$?
+			output=$(tr -s ' \n' ' ' <err)
+			echo "$how, $kernel: $output"
+			[ "$status" -eq 1 ]
+			assert_contains "$output" "the port has lost its link"
+			[ "$(grep -c 'point 1 of 1: failed' err)" -eq 1 ]
+			[ -z "$(ip netns pids "$A")$(ip netns pids "$B")" ]
+			ip -n "$B" link set card up 2>/dev/null || {
+				ip -n "$A" link add card type veth peer name card netns "$B"
+				ip -n "$A" link set card up
+				ip -n "$B" link set card up
+			}
+		done
+	done
+	ip -n "$B" link set card down
+	run between
+	echo "$output"
+	[ "$status" -eq 1 ]
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "the port has had no link for 10 s; is its cable plugged in"
 }
 
 @test "settings that contradict each other are refused, before anything is started" {

@@ -17,7 +17,8 @@
 #include "measure/transports/dpdk.h"
 #include "measure/transports/xdp_types.h"
 
-#define BURSTS_MOST 4096 /* that are taken at once: strangers may send without end */
+#define LOOK_EVERY  (1 << 20) /* polls that are in vain, one after the other: some 20 ms */
+#define BURSTS_MOST 4096      /* that are taken at once: strangers may send without end */
 
 /* In a frame, of IPv4 and UDP. */
 enum { PROTOCOL_AT = 23, ADDRESS_AT = 30, PORT_AT = 36 };
@@ -309,6 +310,15 @@ static int dpdk_post_try(struct transport *transport, uint32_t seq, bool signal)
 	return dpdk_send_one(t, seq);
 }
 
+/* While nothing arrives, or leaves: a port whose link is down says nothing by itself. Of memif's sides, the coordinator sees
+ * which has ended. */
+static int look_at_link(struct dpdk *t, uint32_t polls)
+{
+	if (!frames_unlikely(!(polls % LOOK_EVERY)) || t->port.is_own_memif || dpdk_port_has_link(t))
+		return 0;
+	return frames_note(&t->frames, -ENETDOWN, "move messages", "the port has lost its link");
+}
+
 static int dpdk_send_patiently(struct dpdk *t, uint32_t seq)
 {
 	uint32_t rounds = 0;
@@ -316,6 +326,8 @@ static int dpdk_send_patiently(struct dpdk *t, uint32_t seq)
 
 	while ((rc = dpdk_send_one(t, seq)) == 0) {
 		rc = frames_wait_to_send(&t->frames, -1, 0, &rounds);
+		if (!rc)
+			rc = look_at_link(t, rounds);
 		if (rc)
 			return rc;
 	}
@@ -366,8 +378,8 @@ static int dpdk_flush(struct transport *transport)
 		    t->tx_burst(t->tx_queue, t->out + first, (uint16_t)(t->listed < rest ? t->listed : rest));
 
 		t->listed -= sent;
-		if (!sent && frames_wait_to_send(&t->frames, -1, 0, &rounds))
-			return -EINTR;
+		if (!sent && (frames_wait_to_send(&t->frames, -1, 0, &rounds) || look_at_link(t, rounds)))
+			return t->frames.fault.rc ? t->frames.fault.rc : -EINTR;
 	}
 	return 0;
 }
@@ -421,8 +433,11 @@ static int dpdk_poll_recv(struct transport *transport, uint32_t *seq)
 	const struct rte_mbuf *m;
 	uint64_t badge;
 
-	if (t->next == t->taken && !take_burst(t))
-		return 0;
+	if (t->next == t->taken) {
+		if (!take_burst(t))
+			return look_at_link(t, ++t->idle);
+		t->idle = 0;
+	}
 	m = t->in[t->next++];
 	t->frames.in = start_of(m) + UDP_FRAME_NUMBER;
 	memcpy(&badge, t->frames.in - UDP_FRAME_TOKEN, sizeof(badge));
@@ -621,7 +636,7 @@ static int dpdk_device_failure(struct transport *transport, struct err *e)
 
 	if (dpdk_port_has_link(t))
 		return 0;
-	return err_set(e, -ENETDOWN, STATUS_FAILED, t->object, NULL, "the link went down while messages were measured");
+	return err_set(e, -ENETDOWN, STATUS_FAILED, t->object, NULL, "the port has lost its link");
 }
 
 static const struct counter_check dpdk_checks[] = {

@@ -80,7 +80,8 @@ struct dpdk_port {
 	bool is_own_memif;	       /* made by kblat, over a socket that only both sides know */
 	bool is_configured, is_started;
 	uint16_t id, queue, rx_descriptors, tx_descriptors, mtu;
-	uint32_t buffers; /* to receive into */
+	unsigned interface; /* the kernel's, under a port of af_packet, af_xdp or tap; 0: none */
+	uint32_t buffers;   /* to receive into */
 	struct rte_mempool *receiving, *sending;
 };
 
@@ -96,6 +97,7 @@ struct dpdk {
 	uint32_t listed;	     /* of them, before head: entered by post_more, and not sent yet */
 	uint32_t in_length;	     /* of a frame that is received */
 	uint16_t burst, taken, next; /* frames taken at a time, now, and of them the next one */
+	uint32_t idle;		     /* polls since a frame was there */
 	uint64_t badge;		     /* the first bytes of this side's token */
 	uint64_t strangers, others;  /* frames without it that were meant for this side, and that were not */
 	bool acknowledges;

@@ -9,12 +9,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <net/if.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/card_drivers.h"
@@ -500,6 +503,7 @@ static int configure(struct dpdk *t, struct err *e)
 	if (rc)
 		return refused(p, rc, "ask for its properties", e);
 	snprintf(p->driver, sizeof(p->driver), "%s", info.driver_name ? info.driver_name : "");
+	p->interface = info.if_index;
 	if (mtu > most_mtu(&info))
 		return too_large(t, most_mtu(&info), e);
 	if (queues > info.max_rx_queues || queues > info.max_tx_queues)
@@ -618,10 +622,27 @@ int dpdk_port_open(struct dpdk *t, const char *text, struct err *e)
 	return rc ? rc : start_port(t, e);
 }
 
+/* af_packet calls every link up. */
+static bool is_running(unsigned interface)
+{
+	struct ifreq request = {0};
+	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool running = false;
+
+	if (fd < 0)
+		return true;
+	if (if_indextoname(interface, request.ifr_name) && !ioctl(fd, SIOCGIFFLAGS, &request))
+		running = (request.ifr_flags & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
+	close(fd);
+	return running;
+}
+
 bool dpdk_port_has_link(const struct dpdk *t)
 {
 	struct rte_eth_link link = {.link_status = RTE_ETH_LINK_DOWN};
 
+	if (t->port.interface && !is_running(t->port.interface))
+		return false;
 	return !dpdk_library.eth_link_get_nowait(t->port.id, &link) && link.link_status == RTE_ETH_LINK_UP;
 }
 
