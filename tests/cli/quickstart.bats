@@ -66,6 +66,14 @@ quick_run() {
 	[ "$(id -u)" -ne 0 ] || [[ ${lines[-1]} == *"; AF_XDP between virtual cards "* || $output == *"cannot be made on this machine"* ]]
 }
 
+@test "DPDK is measured where it is installed, and left out with the reason where it is not" {
+	tree_with_guest 77
+	quick_run
+	[ "$status" -eq 0 ]
+	[[ ${lines[-1]} == *"; DPDK through shared memory "*" us"* || $output == *"quickstart: DPDK is left out, for the reason above"* ]]
+	[[ ${lines[-1]} == *"; DPDK through shared memory "* || $output == *"install the package dpdk"* || $output == *"without DPDK"* ]]
+}
+
 @test "a guest whose emulator failed is started once more, any other failure ends make run" {
 	tree_with_guest 75 1
 	quick_run
