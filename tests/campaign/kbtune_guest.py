@@ -35,7 +35,7 @@ FILES = ('/proc/sys/vm/*', '/proc/sys/kernel/*', '/proc/sys/net/core/*', '/proc/
          '/sys/block/vda/queue/iosched/*', '/sys/module/pcie_aspm/parameters/policy', '/sys/fs/cgroup/cgroup.subtree_control',
          f'{CPU}/cpu*/power/pm_qos_resume_latency_us', f'{CPU}/cpu*/cpuidle/state*/disable', '/etc/tuned/*', '/etc/tuned/*/*',
          '/etc/systemd/system.conf', '/etc/modprobe.d/*', '/etc/sysctl.conf', '/etc/default/grub', '/etc/sysctl.d/*')
-CHANGES_BY_ITSELF = re.compile('^/proc/sys/kernel/tainted$|random/|ns_last_pid|pty/|fs/|/stat_refresh|bootid|hostname|nr_pdflush|/max_hw|domainname'
+CHANGES_BY_ITSELF = re.compile('random/|ns_last_pid|pty/|fs/|/stat_refresh|bootid|hostname|nr_pdflush|/max_hw|domainname'
                                '|perf_event_max_sample_rate|sched_domain|tcp_fastopen_key|poll_delay|dirty_.*_count|kbtune')
 NO_SETAFFINITY = 0x04000000
 
