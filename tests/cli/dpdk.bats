@@ -48,8 +48,13 @@ endpoints() {
 
 has_endpoints() { [ "$(endpoints "$1" | wc -l)" -ge 2 ]; }
 
-# is_used NAMESPACE: a side is in it.
-is_used() { [ -n "$(ip netns pids "$1")" ]; }
+# received NAMESPACE: frames that its card has received.
+received() {
+	ip -n "$1" -j -s link show card | /usr/bin/python3 -IS -c 'import json, sys; print(json.load(sys.stdin)[0]["stats64"]["rx"]["packets"])'
+}
+
+# has_received NAMESPACE FRAMES: so many at least. The sides need a few to meet.
+has_received() { [ "$(received "$1")" -ge "$2" ]; }
 
 # traces: files, sockets and directories that an EAL may leave.
 traces() {
@@ -186,11 +191,11 @@ traces() {
 	cards
 	for how in "link set card down" "link del card"; do
 		for kernel in "pingpong" "oneway --set burst=1"; do
+			before=$(received "$B")
 			# shellcheck disable=SC2086
 			between "${long[@]}" --set kernel=$kernel --set check=no >out 2>err &
 			pid=$!
-			await_run is_used "$B"
-			sleep 2
+			await_run has_received "$B" $((before + 300))
 			ip -n "$B" $how
 			status=0
 			wait $pid || status=$?
