@@ -15,11 +15,6 @@
 #include "common/or_abort.h"
 #include "measure/placement/survey.h"
 
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ  22
-#define MADV_POPULATE_WRITE 23
-#endif
-
 /* Larger mappings are address space that is reserved, such as the sanitizers', rather than memory. */
 static const size_t mapping_max = 256UL << 20;
 
