@@ -17,6 +17,7 @@
 #include "measure/transports/dpdk.h"
 #include "measure/transports/xdp_types.h"
 
+#define LOST_LINK   "the port has lost its link"
 #define LOOK_EVERY  (1 << 20) /* polls that are in vain, one after the other: some 20 ms */
 #define BURSTS_MOST 4096      /* that are taken at once: strangers may send without end */
 
@@ -316,7 +317,7 @@ static int look_at_link(struct dpdk *t, uint32_t polls)
 {
 	if (!frames_unlikely(!(polls % LOOK_EVERY)) || t->port.is_own_memif || dpdk_port_has_link(t))
 		return 0;
-	return frames_note(&t->frames, -ENETDOWN, "move messages", "the port has lost its link");
+	return frames_note(&t->frames, -ENETDOWN, "move messages", LOST_LINK);
 }
 
 static int dpdk_send_patiently(struct dpdk *t, uint32_t seq)
@@ -636,7 +637,7 @@ static int dpdk_device_failure(struct transport *transport, struct err *e)
 
 	if (dpdk_port_has_link(t))
 		return 0;
-	return err_set(e, -ENETDOWN, STATUS_FAILED, t->object, NULL, "the port has lost its link");
+	return err_set(e, -ENETDOWN, STATUS_FAILED, t->object, NULL, LOST_LINK);
 }
 
 static const struct counter_check dpdk_checks[] = {
