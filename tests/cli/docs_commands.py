@@ -160,7 +160,8 @@ NEEDS = {
         "--only transport=shmem --set poll=event --set source_cpu=0 --set sink_cpu=0",
         "kblat boots start quickstart --loader guest --kernel 6.1.0-47-amd64 --kernel 6.1.0-50-amd64 --kernel 6.1.0-56-amd64 "
         "--kernel 6.1.0-56-rt-amd64 --count-time --out series --only transport=shmem --set poll=event --set source_cpu=0 --set sink_cpu=0",
-        "guest/kblat-guest --timeout 3000 --in-memory --out runs -- build/kblat run experiments/thesis --quick --out runs", "tests/vm/guest --in-memory --timeout 3600 --out runs -- build/kblat reproduce FILE --run --out runs/again", "make reproduce-thesis",
+        "guest/kblat-guest --timeout 3000 --in-memory --out runs -- build/kblat run experiments/thesis --quick --out runs",
+        "tests/vm/guest --in-memory --timeout 3600 --out runs -- build/kblat reproduce FILE --run --out runs/again", "make reproduce-thesis",
         "build/kblat run experiments/ramcloud --quick --out runs", "tests/consumers", "build/bench/compare_rates 400", "build/bench/history_rates 2000", "build/bench/compare_looks 200", "build/bench/compare_bisect 100",
     ],
     "install.bats and make package-test, which do it": [
