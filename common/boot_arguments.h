@@ -21,7 +21,8 @@ struct boot_argument_text {
  * value all of the rest. */
 bool boot_arguments_next(const char **rest, struct boot_argument_text *a);
 
-/* The values of an argument in the line's order, without quotes, with a blank between two; NULL: it is not there. The caller frees. */
+/* The values of an argument in the line's order, without quotes, with a blank between two; NULL: it is not there.
+ * The caller frees. */
 char *boot_arguments_find(const char *line, const char *name);
 
 /*

@@ -66,7 +66,8 @@ struct codec {
 	bool (*given)(const void *of);
 	const char *(*check)(const char *text);
 
-	/* `of` is what is at the offset, `outer` the struct that has this one. A new reference, or NULL: left out. What is wrong with it, or NULL. */
+	/* `of` is what is at the offset, `outer` the struct that has this one. A new reference, or NULL: left out.
+	 * What is wrong with it, or NULL. */
 	json_t *(*encode)(const void *of, const void *outer);
 	const char *(*decode)(void *of, const json_t *value, void *outer);
 	void (*release)(void *of);
@@ -125,8 +126,8 @@ json_t *codec_encode(const struct codec *rows, const void *of, const void *outer
 
 /*
  * Into `of`, which is zeroed. NULL, or what is wrong first ("'at_once' is not an integer in its range"; until the next call of this
- * thread). What is wrong is read as if it were not there, so that the rest can be used; codec_free() it in any case. A list has zeroes
- * after its last item, and grow_or_abort() grows it.
+ * thread). What is wrong is read as if it were not there, so that the rest can be used; codec_free() it in any case. A
+ * list has zeroes after its last item, and grow_or_abort() grows it.
  */
 const char *codec_decode(const struct codec *rows, void *of, const json_t *object, void *outer);
 

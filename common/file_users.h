@@ -12,8 +12,9 @@ struct sysroot;
 typedef bool file_user_told(void *arg, int pid, const char *name);
 
 /*
- * Tell of each process that has one of these files open, in order of their IDs. Paths are compared as they are. How many processes may
- * not be examined is returned, or a negative errno if /proc cannot be read (-ENOENT: it has no processes).
+ * Tell of each process that has one of these files open, in order of their IDs. Paths are compared as they are. How
+ * many processes may not be examined is returned, or a negative errno if /proc cannot be read (-ENOENT: it has no
+ * processes).
  */
 int file_users(const struct sysroot *r, const char *const *files, file_user_told *tell, void *arg);
 

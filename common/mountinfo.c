@@ -1,8 +1,11 @@
 #include "common/mountinfo.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/text.h"
+
+#define MOUNTS_MAX ((size_t)8 << 20)
 
 /* Blanks and similar characters are written as \ooo. */
 static void unescape(char *text)
@@ -40,6 +43,32 @@ bool mount_line_read(char *line, struct mount_line *m)
 	unescape(part[ROOT]);
 	unescape(part[WHERE]);
 	return true;
+}
+
+struct mounts mounts_read(const struct sysroot *root)
+{
+	struct mounts all = {0};
+
+	if (sysroot_read(root, "/proc/self/mountinfo", MOUNTS_MAX, &all.text, NULL))
+		all.text = NULL;
+	all.rest = all.text;
+	return all;
+}
+
+bool mounts_next(struct mounts *all, struct mount_line *m)
+{
+	char *line;
+
+	while ((line = strsep(&all->rest, "\n")))
+		if (mount_line_read(line, m))
+			return true;
+	return false;
+}
+
+void mounts_free(struct mounts *all)
+{
+	free(all->text);
+	*all = (struct mounts){0};
 }
 
 bool mount_has_option(const char *options, const char *name)

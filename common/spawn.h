@@ -29,7 +29,8 @@ struct spawn {
 /* Start it. Returns its ID, or a negative errno; -ENOENT, for example, if there is no such program. */
 pid_t spawn_program(const struct spawn *s);
 
-/* Replace this process by a program, which is searched for as above; for a process that spawn_orphan() started. Returns only if that failed: -errno. */
+/* Replace this process by a program, which is searched for as above; for a process that spawn_orphan() started.
+ * Returns only if that failed: -errno. */
 int spawn_replace(const char *program, const char *const *words);
 
 /* Call `run` in a copy of this process, which exits with status 0 when `run` returns. Returns its ID or -errno. */

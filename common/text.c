@@ -3,7 +3,10 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "common/or_abort.h"
 
 #define SHOWN_MAX   48
 #define SHOWN_TEXTS 16
@@ -153,6 +156,23 @@ char *text_quote(const char *text, char *buf, size_t size)
 		*inner = '"';
 	snprintf(buf, size, "'%s%s'", shown, text[n] ? "..." : "");
 	return buf;
+}
+
+void text_list_add(char **list, const char *separator, const char *format, ...)
+{
+	char *all = NULL;
+	size_t size;
+	FILE *out = or_abort(open_memstream(&all, &size));
+	va_list ap;
+
+	if (*list)
+		fprintf(out, "%s%s", *list, separator);
+	va_start(ap, format);
+	vfprintf(out, format, ap);
+	va_end(ap);
+	fclose(out);
+	free(*list);
+	*list = or_abort(all);
 }
 
 bool text_is_among(const char *text, const char *const *list)

@@ -55,6 +55,9 @@ bool text_has_word(const char *list, size_t length, const char *word, const char
 /* Is it one of a NULL-terminated list (NULL: an empty one)? */
 bool text_is_among(const char *text, const char *const *list);
 
+/* Adds a text to a list as "a, b", which is NULL or fresh; the caller frees it. */
+void text_list_add(char **list, const char *separator, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 /* Is there something before this end? */
 bool text_ends_in(const char *text, const char *end);
 

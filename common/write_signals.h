@@ -1,6 +1,6 @@
 /*
- * A reader that is gone (EPIPE) and a file that may not grow (ulimit -f, EFBIG) are errors of write(), which name what could not be written.
- * By default they are signals that end a process without a word.
+ * A reader that is gone (EPIPE) and a file that may not grow (ulimit -f, EFBIG) are errors of write(), which name what
+ * could not be written. By default they are signals that end a process without a word.
  */
 #ifndef KBLAT_COMMON_WRITE_SIGNALS_H
 #define KBLAT_COMMON_WRITE_SIGNALS_H

@@ -143,8 +143,8 @@ static int print_flow(const struct run *run, const struct layout_flow *f, bool s
 }
 
 /* The point with that id, or the only one if it is negative: a row for each message, with its repetition and, for each
- * series, its time in the unit that the series' name ends in, with `stamps` also its columns; empty: lost. STATUS_USAGE for a point that the run does not
- * have, or that has several flows. */
+ * series, its time in the unit that the series' name ends in, with `stamps` also its columns; empty: lost.
+ * STATUS_USAGE for a point that the run does not have, or that has several flows. */
 static int samples_csv(const struct run *run, long point, bool stamps, FILE *out, struct err *e)
 {
 	const json_t *points = json_object_get(run->resolved, "points");

@@ -212,14 +212,13 @@ static int log_read(struct study *s, struct err *e)
 static int read_all(struct study *s, struct err *e)
 {
 	char *path = file_of(s, RECORD);
-	const bool is_none = access(path, F_OK) && errno == ENOENT;
-	int fd = is_none ? -1 : open_checked(s, RECORD, path, e), rc = -EINVAL;
-	json_t *j;
+	int fd = open_checked(s, RECORD, path, e), rc = -EINVAL;
+	json_t *j = NULL;
 
-	if (is_none)
+	if (fd == -ENOENT)
 		err_set(e, rc, STATUS_USAGE, s->path, NULL, "it is not the directory of a study: it has no " RECORD);
-	j = fd < 0 && e && e->status ? NULL : json_read_opened(fd, path, e);
-
+	else if (fd >= 0 || !e || !e->status)
+		j = json_read_opened(fd, path, e);
 	if (j)
 		rc = study_from_json(s, j, path, e);
 	if (!rc && s->kind->cells)

@@ -1,5 +1,6 @@
 /* Lines of mountinfo: with and without optional fields, with characters that are escaped, and what is no line. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/mountinfo.h"
@@ -18,6 +19,34 @@ static void is_read(const char *text, const char *expected)
 		printf("# is '%s', not '%s'\n", found, expected);
 }
 
+static void test_mounts(void)
+{
+	char root[] = "/tmp/kblat-mounts-XXXXXX", path[64];
+	struct sysroot r;
+	struct mounts all;
+	struct mount_line m;
+	FILE *f;
+
+	ok(mkdtemp(root) != NULL, "a root");
+	snprintf(path, sizeof(path), "mkdir -p %s/proc/self", root);
+	ok(!system(path) && !sysroot_open(&r, root, NULL), "it has processes");
+	all = mounts_read(&r);
+	ok(!mounts_next(&all, &m), "nothing is mounted where no file says so");
+	mounts_free(&all);
+	snprintf(path, sizeof(path), "%s/proc/self/mountinfo", root);
+	f = fopen(path, "w");
+	fputs("31 23 0:28 / /a rw - ext4 /dev/sda1 rw\nno line\n\n32 23 0:29 / /b rw - tmpfs none rw\n", f);
+	fclose(f);
+	all = mounts_read(&r);
+	ok(mounts_next(&all, &m) && !strcmp(m.where, "/a"), "the first");
+	ok(mounts_next(&all, &m) && !strcmp(m.where, "/b"), "what is no line is passed over");
+	ok(!mounts_next(&all, &m) && !mounts_next(&all, &m), "that was the last");
+	mounts_free(&all);
+	sysroot_close(&r);
+	snprintf(path, sizeof(path), "rm -r %s", root);
+	ok(!system(path), "nothing stays");
+}
+
 int main(void)
 {
 	is_read("31 23 0:28 / /sys/fs/cgroup rw,relatime shared:9 - cgroup cgroup rw,cpuset",
@@ -32,5 +61,6 @@ int main(void)
 	is_read("31 23 0:28 / /sys rw - cgroup", "none");
 	ok(mount_has_option("rw,cpuset,cpu", "cpu") && mount_has_option("cpu", "cpu"), "an option of a list");
 	ok(!mount_has_option("rw,cpuset", "cpu") && !mount_has_option("", "cpu"), "a part of one is none");
+	test_mounts();
 	return done_testing();
 }

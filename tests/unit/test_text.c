@@ -57,6 +57,18 @@ static void test_clean(void)
 	is_str(text_clean("abc", 3, small, 1), "", "no room but for the NUL");
 }
 
+static void test_list(void)
+{
+	char *list = NULL;
+
+	text_list_add(&list, ", ", "%s", "a");
+	is_str(list, "a", "the first has no separator");
+	text_list_add(&list, ", ", "%d %s", 2, "b");
+	text_list_add(&list, "+", "%s", "");
+	is_str(list, "a, 2 b+", "each has its own separator, an empty one, too");
+	free(list);
+}
+
 static void test_quote(void)
 {
 	char buf[TEXT_QUOTE_MAX], many[200];
@@ -101,6 +113,7 @@ int main(void)
 	test_utf8();
 	test_printable();
 	test_clean();
+	test_list();
 	test_quote();
 	return done_testing();
 }

@@ -36,20 +36,17 @@ struct request {
 	bool json;
 };
 
-/* Network cards that programs drive themselves, whoever has bound them: "0000:03:00.0 vfio-pci". The caller frees. */
+/* Network cards that programs drive themselves, whoever has bound them: "0000:03:00.0 vfio-pci"; NULL: none. The caller
+ * frees. */
 static char *bound_cards(const struct machine *m)
 {
-	char **cards = pci_cards(m), *text = fs_path("%s", ""), driver[PCI_DRIVER_MAX];
+	char **cards = pci_cards(m), *list = NULL, driver[PCI_DRIVER_MAX];
 
 	for (char **card = cards; *card; card++)
-		if (card_driver_hands_over(pci_driver(m, *card, driver))) {
-			char *longer = fs_path("%s%s%s %s", text, *text ? ", " : "", *card, driver);
-
-			free(text);
-			text = longer;
-		}
+		if (card_driver_hands_over(pci_driver(m, *card, driver)))
+			text_list_add(&list, ", ", "%s %s", *card, driver);
 	sysroot_names_free(cards);
-	return text;
+	return list;
 }
 
 static json_t *status_json(struct machine *m, const struct journal *j, struct err *e)
@@ -81,7 +78,7 @@ static json_t *status_json(struct machine *m, const struct journal *j, struct er
 	if (m->root.live && tuned_daemon(m) && tuned_active(&active))
 		json_object_set_new(all, "tuned_daemon_profile", json_string(active.profile));
 	cards = bound_cards(m);
-	if (*cards)
+	if (cards)
 		json_object_set_new(all, "bound_cards", json_string(cards));
 	free(cards);
 	if (j->about && json_object_get(j->about, "shields"))

@@ -3,9 +3,9 @@
  *
  * It is journal.json in the state folder (state_folder.h, which must be open), has mode 0600 and belongs to us. It is
  * versioned JSON, and always replaced as a whole (written to another file, fsynced, renamed, folder fsynced). It is
- * always ahead of the machine: a step is recorded before it is made. A journal with another boot_id is of another boot, and counts no longer. For steps
- * that outlive a reboot (op.lasting) there is a second journal on disk. It is read if the first is missing or of another boot; its
- * steps still have to be undone.
+ * always ahead of the machine: a step is recorded before it is made. A journal with another boot_id is of another boot,
+ * and counts no longer. For steps that outlive a reboot (op.lasting) there is a second journal on disk. It is read if
+ * the first is missing or of another boot; its steps still have to be undone.
  *
  * A process that reads the journal in order to change something must hold the lock next to it.
  */

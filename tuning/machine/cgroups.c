@@ -13,9 +13,9 @@
 #include "tuning/machine/cpuset_library.h"
 #include "tuning/machine/machine.h"
 
-#define MOUNTS_MAX ((size_t)8 << 20)
-#define DEPTH_MAX  32
-#define ALL_MAX	   200000
+#define GROUP_MAX ((size_t)8 << 20)
+#define DEPTH_MAX 32
+#define ALL_MAX	  200000
 
 static bool offers_cpuset(const struct machine *m, const char *where)
 {
@@ -52,18 +52,13 @@ static void take_mount(const struct machine *m, const struct mount_line *mount, 
 
 void cgroups_find(const struct machine *m, struct cgroups *cg)
 {
-	char *text, *rest, *line;
+	struct mounts all = mounts_read(&m->root);
+	struct mount_line mount;
 
 	*cg = (struct cgroups){0};
-	if (sysroot_read(&m->root, "/proc/self/mountinfo", MOUNTS_MAX, &text, NULL))
-		return;
-	for (rest = text; (line = strsep(&rest, "\n"));) {
-		struct mount_line mount;
-
-		if (mount_line_read(line, &mount))
-			take_mount(m, &mount, cg);
-	}
-	free(text);
+	while (mounts_next(&all, &mount))
+		take_mount(m, &mount, cg);
+	mounts_free(&all);
 }
 
 static void leave(const struct machine *m, const struct mount_line *mount, void *context)
@@ -81,19 +76,14 @@ static void each_hierarchy(const struct machine *m,
 			   void (*visit)(const struct machine *m, const struct mount_line *mount, void *context),
 			   void *context)
 {
-	char *text, *rest, *line;
+	struct mounts all = m->root.live ? mounts_read(&m->root) : (struct mounts){0};
+	struct mount_line mount;
 
-	if (!m->root.live || sysroot_read(&m->root, "/proc/self/mountinfo", MOUNTS_MAX, &text, NULL))
-		return;
-	for (rest = text; (line = strsep(&rest, "\n"));) {
-		struct mount_line mount;
-
-		if (mount_line_read(line, &mount) &&
-		    (!strcmp(mount.kind, "cgroup2") ||
-		     (!strcmp(mount.kind, "cgroup") && mount_has_option(mount.super, "name=systemd"))))
+	while (mounts_next(&all, &mount))
+		if (!strcmp(mount.kind, "cgroup2") ||
+		    (!strcmp(mount.kind, "cgroup") && mount_has_option(mount.super, "name=systemd")))
 			visit(m, &mount, context);
-	}
-	free(text);
+	mounts_free(&all);
 }
 
 void cgroups_leave(const struct machine *m)
@@ -188,7 +178,7 @@ void cgroups_claimed(const struct machine *m, const struct cgroups *cg, const ch
 int cgroups_tasks(const struct machine *m, const struct cgroups *cg, const char *name)
 {
 	char *path = cgroups_file(cg, name, cg->version == 1 ? "tasks" : "cgroup.procs"), *text;
-	int rc = sysroot_read(&m->root, path, MOUNTS_MAX, &text, NULL), count = 0;
+	int rc = sysroot_read(&m->root, path, GROUP_MAX, &text, NULL), count = 0;
 
 	free(path);
 	if (rc)

@@ -22,10 +22,11 @@
 #include "common/text.h"
 #include "tuning/machine/cards.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/tasks.h"
 #include "tuning/machine/topology.h"
 
 #define LINK_MAX_BYTES 1024
-#define TABLE_MAX      (4 << 20) /* of routes, of mounts */
+#define TABLE_MAX      (4 << 20) /* of routes, of an environment */
 #define ADDRESSES_MAX  1024
 #define ABOVE_MAX      32 /* generations of processes */
 
@@ -353,7 +354,7 @@ static bool read_session(const struct machine *m, char *buf, size_t size)
 
 	snprintf(buf, size, "%s", own ? own : "");
 	for (int i = 0; m->root.live && !*buf && pid > 1 && i < ABOVE_MAX; i++) {
-		char *path = fs_path("/proc/%d/environ", pid), *status = fs_path("/proc/%d/status", pid), *text;
+		char process[16], parent[16], *path = fs_path("/proc/%d/environ", pid), *text;
 		size_t length;
 
 		if (!sysroot_read(&m->root, path, TABLE_MAX, &text, &length)) {
@@ -362,14 +363,8 @@ static bool read_session(const struct machine *m, char *buf, size_t size)
 					snprintf(buf, size, "%s", text + at + sizeof(key) - 1);
 			free(text);
 		}
-		pid = 0;
-		if (!sysroot_read(&m->root, status, TABLE_MAX, &text, NULL)) {
-			const char *parent = strstr(text, "\nPPid:");
-
-			pid = parent ? atoi(parent + strlen("\nPPid:")) : 0;
-			free(text);
-		}
-		free(status);
+		snprintf(process, sizeof(process), "%d", pid);
+		pid = tasks_status(m, process, "PPid", parent, sizeof(parent)) ? 0 : atoi(parent);
 		free(path);
 	}
 	return *buf != '\0';
@@ -402,18 +397,17 @@ static void add_up_to(struct names *hosts, const char *at, const char *ends)
 
 static void add_hosts_of_mounts(const struct machine *m, struct names *hosts)
 {
-	char *text, *rest = NULL;
+	static const char *const kinds[] = {"nfs", "nfs4", "cifs", "smb3", "ceph", NULL};
+	struct mounts all = mounts_read(&m->root);
 	struct mount_line mount;
 
-	if (sysroot_read(&m->root, "/proc/self/mountinfo", TABLE_MAX, &text, NULL))
-		return;
-	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		const char *at = mount_line_read(line, &mount) ? strstr(mount.super, ",addr=") : NULL;
+	while (mounts_next(&all, &mount)) {
+		const char *at = strstr(mount.super, ",addr=");
 
-		if (at && text_has_word("nfs nfs4 cifs smb3 ceph", 23, mount.kind, " "))
+		if (at && text_is_among(mount.kind, kinds))
 			add_up_to(hosts, at + strlen(",addr="), ", ");
 	}
-	free(text);
+	mounts_free(&all);
 }
 
 /* iSCSI, and NVMe over TCP or RDMA. */

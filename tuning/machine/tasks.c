@@ -41,24 +41,35 @@ int tasks_read_stat(const char *text, struct thread *t)
 	return 0;
 }
 
+int tasks_status(const struct machine *m, const char *of, const char *key, char *buf, size_t size)
+{
+	char *path = fs_path("/proc/%s/status", of), *start = fs_path("%s:", key), *text;
+	int rc = machine_read(m, path, &text);
+
+	if (!rc) {
+		char *rest = text, *line;
+
+		while ((line = strsep(&rest, "\n")) && strncmp(line, start, strlen(start)) != 0)
+			;
+		rc = line ? 0 : -ENODATA;
+		if (line) {
+			line += strlen(start);
+			snprintf(buf, size, "%s", line + strspn(line, " \t"));
+		}
+		free(text);
+	}
+	free(start);
+	free(path);
+	return rc;
+}
+
 /* Not sched_getaffinity(), which leaves out CPUs that are offline. */
 static int allowed_cpus(const struct machine *m, int pid, int tid, struct cpulist *cpus)
 {
-	char *path = fs_path("/proc/%d/task/%d/status", pid, tid), *text, *line;
-	int rc = machine_read(m, path, &text);
+	char *of = fs_path("%d/task/%d", pid, tid), list[CPULIST_TEXT_MAX];
+	int rc = tasks_status(m, of, "Cpus_allowed_list", list, sizeof(list)) ?: cpulist_parse(list, cpus, NULL, 0);
 
-	free(path);
-	if (rc)
-		return rc;
-	line = strstr(text, "Cpus_allowed_list:");
-	rc = -ENODATA;
-	if (line) {
-		line += strlen("Cpus_allowed_list:");
-		line += strspn(line, " \t");
-		line[strcspn(line, "\n")] = '\0';
-		rc = cpulist_parse(line, cpus, NULL, 0);
-	}
-	free(text);
+	free(of);
 	return rc;
 }
 
@@ -150,17 +161,10 @@ char *tasks_cpuset(const struct machine *m, int pid, char *buf, size_t size)
 /* A recorded machine may not have the file: then this is assumed to be true. */
 static bool is_of_root(const struct machine *m, const char *pid)
 {
-	char *path = fs_path("/proc/%s/status", pid), *text, *line;
-	int rc = machine_read(m, path, &text);
-	bool is = rc == -ENOENT && !m->root.live;
+	char users[64];
+	const int rc = tasks_status(m, pid, "Uid", users, sizeof(users));
 
-	free(path);
-	if (rc)
-		return is;
-	line = strstr(text, "\nUid:");
-	is = line && !strtoul(line + 5, NULL, 10);
-	free(text);
-	return is;
+	return rc == -ENOENT ? !m->root.live : !rc && !strtoul(users, NULL, 10);
 }
 
 /* "/usr/sbin/irqbalance", "/usr/bin/python3 -Es /usr/sbin/tuned": one of the first words. */

@@ -37,6 +37,10 @@ int tasks_schedule(struct machine *m, int tid, int policy, int priority);
 /* Set where it may run: live machines only. 0 or a negative errno. */
 int tasks_place(struct machine *m, int tid, const struct cpulist *cpus);
 
+/* What the status of a process or thread ("12", "12/task/13") has under a key ("PPid"). 0, or a negative errno; -ENODATA:
+ * it has no such line. */
+int tasks_status(const struct machine *m, const char *of, const char *key, char *buf, size_t size);
+
 /* The cpuset or control group of a process as /proc/PID/cpuset says it ("/real-time-0"). Returns
  * `buf`, "" if unknown. */
 char *tasks_cpuset(const struct machine *m, int pid, char *buf, size_t size);

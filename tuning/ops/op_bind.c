@@ -174,14 +174,10 @@ static void warn_of_iommu(struct plan *plan, const struct machine *m, const char
 	free(group);
 }
 
-/* "eth1, mlx5_0" is gone. */
-static void add_gone(struct plan *plan, char *const *names, char **text)
+static void add_gone(struct plan *plan, char *const *names, char **list)
 {
 	for (; *names; names++) {
-		char *longer = fs_path("%s%s%s", *text, **text ? ", " : "", *names);
-
-		free(*text);
-		*text = longer;
+		text_list_add(list, ", ", "%s", *names);
 		plan_gone(plan, *names);
 	}
 }
@@ -189,11 +185,11 @@ static void add_gone(struct plan *plan, char *const *names, char **text)
 static void tell_what_goes(struct plan *plan, const struct machine *m, const char *address, const char *driver,
 			   char *const *interfaces)
 {
-	char **rdma = pci_rdma_devices(m, address), *gone = fs_path("%s", "");
+	char **rdma = pci_rdma_devices(m, address), *gone = NULL;
 
 	add_gone(plan, interfaces, &gone);
 	add_gone(plan, rdma, &gone);
-	if (*gone)
+	if (gone)
 		plan_warn(
 		    plan,
 		    "while %s is bound to %s, the system does not have %s; restored with the card: name, hardware "

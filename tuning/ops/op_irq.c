@@ -3,8 +3,8 @@
  * recorded machines. Or "known": a step that does not change anything, but lets `verify` notice new
  * interrupts; "off" are the CPUs where they must not be. Writing to interrupts that the kernel
  * manages, or cannot move, fails with EIO (before 6.12) or EPERM (since then), or with what their chip answers, such as
- * EINVAL (multiplexed ones of PCIe hosts and GPIO); they stay where they are, which is recorded. The effective affinity shows whether an interrupt has moved; with some
- * chips it only changes at the next interrupt.
+ * EINVAL (multiplexed ones of PCIe hosts and GPIO); they stay where they are, which is recorded. The effective affinity
+ * shows whether an interrupt has moved; with some chips it only changes at the next interrupt.
  */
 #include "tuning/ops/op_irq.h"
 

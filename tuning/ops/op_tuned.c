@@ -293,8 +293,9 @@ static int tuned_probe(struct machine *m, const struct step *s, char *why, size_
 	return -EPERM;
 }
 
-/* For `profile`, or none (""), or the one that tuned recommends (NULL). Uses a lock that is held as long as tuned-adm runs, in case kbtune is killed meanwhile: tuned-adm
- * then finishes what it has begun, and restoring must wait for that. */
+/* For `profile`, or none (""), or the one that tuned recommends (NULL). Uses a lock that is held as long as
+ * tuned-adm runs, in case kbtune is killed meanwhile: tuned-adm then finishes what it has begun, and restoring must
+ * wait for that. */
 static int ask_daemon(struct machine *m, const char *profile, struct err *e)
 {
 	const char *words[PROFILES_MAX + 3] = {"tuned-adm", profile ? "profile" : "auto_profile"};

@@ -7,6 +7,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/text.h"
 #include "files/rundir/manifest.h"
 
 #define HOSTS_MAX 256 /* far more than a run has; their names are joined one by one */
@@ -88,14 +89,6 @@ int sealed_unchanged(const struct run *run, struct err *e)
 	return 0;
 }
 
-static void join_text(char **text, const char *more)
-{
-	char *longer = *text ? fs_path("%s+%s", *text, more) : fs_path("%s", more);
-
-	free(*text);
-	*text = longer;
-}
-
 /* 0 without a state: there is no capture, so nothing but its boot is known about the machine. */
 static int read_capture(const struct run *run, const char *host, json_t **state, struct err *e)
 {
@@ -123,9 +116,9 @@ static int read_host(const struct run *run, struct sealed_hosts *h, const struct
 	if (rc)
 		return rc;
 	kernel = json_text(json_object_get(state, "keys"), "identity.kernel");
-	join_text(&h->boot, boot);
-	join_text(&h->kernel, *kernel && *kernel != '!' ? kernel : SEALED_UNKNOWN);
-	join_text(&h->hosts, host);
+	text_list_add(&h->boot, "+", "%s", boot);
+	text_list_add(&h->kernel, "+", "%s", *kernel && *kernel != '!' ? kernel : SEALED_UNKNOWN);
+	text_list_add(&h->hosts, "+", "%s", host);
 	if (state)
 		json_object_set_new(h->states, host, state);
 	return 0;

@@ -9,8 +9,6 @@
 #include "common/mountinfo.h"
 #include "common/sysroot.h"
 
-#define MOUNTS_MAX (1 << 20)
-
 static bool is_enterable_by_all(const struct sysroot *root, const char *folder)
 {
 	int mode = sysroot_mode(root, folder);
@@ -70,24 +68,14 @@ bool readable_kernel_log(const struct sysroot *root)
 	return !sysroot_int(root, "/proc/sys/kernel/dmesg_restrict", &restricted) && !restricted;
 }
 
-static bool hides_processes(char *line)
-{
-	struct mount_line m;
-
-	return mount_line_read(line, &m) && !strcmp(m.kind, "proc") && !strcmp(m.where, "/proc") &&
-	       strstr(m.super, "hidepid=");
-}
-
 bool readable_processes(const struct sysroot *root)
 {
-	char *text = NULL, *rest, *line;
+	struct mounts all = mounts_read(root);
+	struct mount_line m;
 	bool is_hidden = false;
 
-	if (sysroot_read(root, "/proc/self/mountinfo", MOUNTS_MAX, &text, NULL))
-		return true;
-	rest = text;
-	while (!is_hidden && (line = strsep(&rest, "\n")))
-		is_hidden = hides_processes(line);
-	free(text);
+	while (!is_hidden && mounts_next(&all, &m))
+		is_hidden = !strcmp(m.kind, "proc") && !strcmp(m.where, "/proc") && strstr(m.super, "hidepid=");
+	mounts_free(&all);
 	return !is_hidden;
 }

@@ -7,9 +7,10 @@
  * clock if a series needs one, or with one whose error is larger than what is measured; loss on a
  * reliable transport; duplicates; traffic that did not go through the device under test, or whose lane
  * is not the expected one, or that the kernel carried where a bypass is expected; a control group whose CPU quota was used
- * up. A rule that *warns*: others that ran on the same CPUs; a control group that reached a limit of memory; no invariant TSC but a good fit; migration or an involuntary context switch of a
- * busy-polling thread; frequency scaling; a shared SMT sibling; no locked memory; loss on an
- * unreliable transport; page faults if `touch: no` makes them the subject.
+ * up. A rule that *warns*: others that ran on the same CPUs; a control group that reached a limit of memory; no
+ * invariant TSC but a good fit; migration or an involuntary context switch of a busy-polling thread; frequency scaling;
+ * a shared SMT sibling; no locked memory; loss on an unreliable transport; page faults if `touch: no` makes them the
+ * subject.
  */
 #ifndef KBLAT_ANALYSIS_VALIDITY_H
 #define KBLAT_ANALYSIS_VALIDITY_H

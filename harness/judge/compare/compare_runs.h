@@ -47,8 +47,8 @@ struct compare_runs {
 
 /*
  * Add the runs at `path`: a run directory, or a folder with run directories in it (up to three
- * levels deep, of which those that have not ended are passed over). `experiment` (may be NULL): only runs of that name. STATUS_USAGE for a run that is
- * not sealed, has changed since, has a newer schema, or does not record its boot.
+ * levels deep, of which those that have not ended are passed over). `experiment` (may be NULL): only runs of that name.
+ * STATUS_USAGE for a run that is not sealed, has changed since, has a newer schema, or does not record its boot.
  */
 int compare_runs_add(struct compare_runs *all, const char *path, enum compare_arm arm, const char *experiment,
 		     struct err *e);

@@ -148,12 +148,13 @@ struct endpoint {
 int endpoint_survey(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
 int endpoint_open(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
 
-/* Locks the memory that there is, or touches it where that is not permitted; nothing with `touch: no`. Again before each repetition, unless what is
- * allocated later is locked, too. */
+/* Locks the memory that there is, or touches it where that is not permitted; nothing with `touch: no`. Again before
+ * each repetition, unless what is allocated later is locked, too. */
 void endpoint_lock_memory(struct endpoint *ep);
 
-/* endpoint_report.c: what is returned when a repetition has ended. To be called when the measuring threads have ended: converts the columns and returns "done", which describes what
- * happened and is to be followed by the columns. A new reference. */
+/* endpoint_report.c: what is returned when a repetition has ended. To be called when the measuring threads have
+ * ended: converts the columns and returns "done", which describes what happened and is to be followed by the
+ * columns. A new reference. */
 json_t *endpoint_report(struct endpoint *ep);
 
 /* What control groups have taken from this process so far. */
@@ -165,10 +166,11 @@ int endpoint_send_columns(const struct endpoint *ep);
 /* For the case that the coordinator died during a repetition: stores what was measured in the run directory. */
 void endpoint_keep_columns(struct endpoint *ep);
 
-/* endpoint_host.c: commands about its host, as in endpoint.c. "calibrate": the counter's frequency and checks; "ticks": its current value, immediately;
- * "capture": the machine's state, file by file; "discipline": what synchronises the shared clock, and how well
- * ("method": "ptp" or "system"); "wall": the time of that clock in wall_ns, and the time since t0 in at_ns; "room": the
- * memory and threads available for a repetition; "doctor": the results of its checks. */
+/* endpoint_host.c: commands about its host, as in endpoint.c. "calibrate": the counter's frequency and checks;
+ * "ticks": its current value, immediately; "capture": the machine's state, file by file; "discipline": what
+ * synchronises the shared clock, and how well ("method": "ptp" or "system"); "wall": the time of that clock in
+ * wall_ns, and the time since t0 in at_ns; "room": the memory and threads available for a repetition; "doctor": the
+ * results of its checks. */
 int endpoint_calibrate(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
 int endpoint_ticks(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
 int endpoint_capture(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);

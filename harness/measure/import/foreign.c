@@ -237,8 +237,9 @@ static int start_command(struct running *r, struct err *e)
 	return rc;
 }
 
-/* Run it. Signals are only unblocked while it is waited for. 0; -EINTR: there was one; or another negative errno and `e`: it could not be started,
- * failed (with the last line of its standard error), or took too long. Its process group has ended in any case. */
+/* Run it. Signals are only unblocked while it is waited for. 0; -EINTR: there was one; or another negative errno and
+ * `e`: it could not be started, failed (with the last line of its standard error), or took too long. Its process
+ * group has ended in any case. */
 static int foreign_command_run(const struct foreign_command *c, struct err *e)
 {
 	struct running r = {.command = c, .out = {.from = -1, .to = -1}, .err = {.from = -1, .to = -1}};

@@ -316,12 +316,8 @@ char *reading_skipped(const struct reading *r)
 {
 	char *text = NULL;
 
-	for (const struct reading_skip *s = r->skip; s < r->skip + READING_SKIPS && s->what; s++) {
-		char *more = fs_path("%s%s%" PRIu64 " %s", text ? text : "", text ? ", " : "", s->count, s->what);
-
-		free(text);
-		text = more;
-	}
+	for (const struct reading_skip *s = r->skip; s < r->skip + READING_SKIPS && s->what; s++)
+		text_list_add(&text, ", ", "%" PRIu64 " %s", s->count, s->what);
 	return text;
 }
 

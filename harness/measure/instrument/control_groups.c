@@ -118,21 +118,23 @@ static void add_hierarchy(const struct sysroot *root, const struct mount_line *m
 struct control_group_limits control_groups_now(const struct sysroot *root)
 {
 	struct control_group_limits l = {0};
-	char *mounts = NULL, *groups = NULL, *rest, *line;
+	char *groups;
+	struct mounts all;
+	struct mount_line m;
 	bool seen = false;
 
-	if (!sysroot_read(root, "/proc/self/cgroup", FILE_MAX, &groups, NULL) &&
-	    !sysroot_read(root, "/proc/self/mountinfo", FILE_MAX, &mounts, NULL))
-		for (rest = mounts; (line = strsep(&rest, "\n"));) {
-			struct mount_line m;
+	if (sysroot_read(root, "/proc/self/cgroup", FILE_MAX, &groups, NULL))
+		return l;
+	all = mounts_read(root);
+	while (mounts_next(&all, &m)) {
+		const bool is_new = !strcmp(m.kind, "cgroup2");
 
-			/* One that is mounted twice counts once. */
-			if (!mount_line_read(line, &m) || (seen && !strcmp(m.kind, "cgroup2")))
-				continue;
+		/* One that is mounted twice counts once. */
+		if (!is_new || !seen)
 			add_hierarchy(root, &m, groups, &l);
-			seen |= !strcmp(m.kind, "cgroup2");
-		}
+		seen |= is_new;
+	}
+	mounts_free(&all);
 	free(groups);
-	free(mounts);
 	return l;
 }

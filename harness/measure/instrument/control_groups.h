@@ -1,7 +1,8 @@
 /*
  * What the control groups of this process, its own and all above it that can be seen, have taken from it so far: time, where
- * their CPU quota was used up (cpu.stat), and memory, where they reached a limit (memory.events; Documentation/admin-guide/cgroup-v2.rst).
- * Both versions are read. In a container, those above its own are not to be seen.
+ * their CPU quota was used up (cpu.stat), and memory, where they reached a limit (memory.events;
+ * Documentation/admin-guide/cgroup-v2.rst). Both versions are read. In a container, those above its own are not to be
+ * seen.
  */
 #ifndef KBLAT_INSTRUMENT_CONTROL_GROUPS_H
 #define KBLAT_INSTRUMENT_CONTROL_GROUPS_H

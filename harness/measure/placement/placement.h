@@ -1,8 +1,8 @@
 /*
  * Chooses the CPU for each thread of each flow. The coordinator does this, from what the machines report (survey.h). A
- * side that polls busily gets its own CPU, if possible on a core that no other side uses, and of the machine's fast kind. A side that sleeps is pinned
- * only if source_cpu or sink_cpu is set. If there are fewer CPUs than sides that need one, sides share CPUs, which is
- * recorded. Pure.
+ * side that polls busily gets its own CPU, if possible on a core that no other side uses, and of the machine's fast
+ * kind. A side that sleeps is pinned only if source_cpu or sink_cpu is set. If there are fewer CPUs than sides that
+ * need one, sides share CPUs, which is recorded. Pure.
  */
 #ifndef KBLAT_PLACEMENT_PLACEMENT_H
 #define KBLAT_PLACEMENT_PLACEMENT_H

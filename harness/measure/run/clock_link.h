@@ -1,7 +1,8 @@
 /*
  * The clocks of a point's two hosts, compared over its data path, where a series subtracts stamps of both: by endpoints of
- * their own, with the kernel exchange over the flow's transport, before the first repetition and after each; or by clocks that others keep in step on both
- * hosts (below). What the sink's side has stamped is then put into the source's time. Endpoints of the point sleep meanwhile.
+ * their own, with the kernel exchange over the flow's transport, before the first repetition and after each; or by
+ * clocks that others keep in step on both hosts (below). What the sink's side has stamped is then put into the source's
+ * time. Endpoints of the point sleep meanwhile.
  */
 #ifndef KBLAT_RUN_CLOCK_LINK_H
 #define KBLAT_RUN_CLOCK_LINK_H
@@ -18,12 +19,13 @@
 /*
  * How far the clocks of two hosts are apart, by messages to and fro (`there`, `back`) that both hosts stamp. Pure.
  *
- * A message took no negative time, neither there nor back: so the far clock was ahead by at most `received - sent` and at least `answered -
- * returned`. Half the distance of the two, the round trip without the far side's turn, is the error of their middle; it is a bound, whatever the
- * queues on the way did. Of many round trips the shortest says most (minimum-delay filter, as NTP's).
+ * A message took no negative time, neither there nor back: so the far clock was ahead by at most `received - sent` and
+ * at least `answered - returned`. Half the distance of the two, the round trip without the far side's turn, is the
+ * error of their middle; it is a bound, whatever the queues on the way did. Of many round trips the shortest says most
+ * (minimum-delay filter, as NTP's).
  *
- * Between two comparisons the offset is taken to move in a straight line. What makes that wrong is a change of a clock's rate meanwhile; the bound
- * allows for CLOCK_PAIR_WANDER_PPB, ten times what a quartz does in minutes indoors.
+ * Between two comparisons the offset is taken to move in a straight line. What makes that wrong is a change of a
+ * clock's rate meanwhile; the bound allows for CLOCK_PAIR_WANDER_PPB, ten times what a quartz does in minutes indoors.
  */
 #define CLOCK_PAIR_WANDER_PPB 100
 #define CLOCK_PAIR_MOST_PPM   500 /* no clock is wrong by more, so what moves faster was set */
@@ -52,15 +54,16 @@ struct clock_line {
 	bool has_stepped;    /* no two steady clocks can have given these comparisons */
 };
 
-/* The best of some exchanges; those with a stamp that never happened (NEVER) or cannot be, or whose stamps contradict each other, are left out. False: there is none. */
+/* The best of some exchanges; those with a stamp that never happened (NEVER) or cannot be, or whose stamps
+ * contradict each other, are left out. False: there is none. */
 bool clock_pair_compare(const struct clock_exchange *exchanges, size_t count, struct clock_comparison *out);
 
 /* The line through comparisons in chronological order (at least one; with only one, the drift is
  * assumed to be 0). */
 struct clock_line clock_pair_fit(const struct clock_comparison *comparisons, size_t count);
 
-/* By how much the far clock was ahead, at a time of the *far* clock: on the line through the comparisons around it; beyond the first and the last, on
- * that through the two next to it. */
+/* By how much the far clock was ahead, at a time of the *far* clock: on the line through the comparisons around it;
+ * beyond the first and the last, on that through the two next to it. */
 int64_t clock_pair_offset(const struct clock_comparison *comparisons, size_t count, int64_t far_ns);
 
 /* --- the two hosts of a point --- */
@@ -89,8 +92,9 @@ int clock_link_compare(struct clock_link *l);
 /* Put a stored repetition's stamps of the sink's clock into the source's time, by the last two comparisons. */
 int clock_link_correct(const struct clock_link *l, const struct session *of, long long repetition, struct err *e);
 
-/* Of point.json: {"hosts", "method": "exchange"|"ptp"|"system"|"none", "why", "kept": {"source", "sink"}, "offset_ns", "drift_ppb", "error_ns", "residual_ns", "stepped", "comparisons": [{"at_ns",
- * "offset_ns", "error_ns"}]}; NULL on one host. A new reference. */
+/* Of point.json: {"hosts", "method": "exchange"|"ptp"|"system"|"none", "why", "kept": {"source", "sink"},
+ * "offset_ns", "drift_ppb", "error_ns", "residual_ns", "stepped", "comparisons": [{"at_ns", "offset_ns",
+ * "error_ns"}]}; NULL on one host. A new reference. */
 json_t *clock_link_json(const struct clock_link *l);
 
 /*
@@ -104,8 +108,8 @@ struct wall_look {
 	int64_t at_ns, wall_ns, width_ns;
 };
 
-/* The comparison that two looks at the source's clocks, before and after one at the sink's, come to; the kept clocks are apart by at most `kept_ns`. Pure.
- * False: the source's was set between the two, or they are months apart. */
+/* The comparison that two looks at the source's clocks, before and after one at the sink's, come to; the kept clocks
+ * are apart by at most `kept_ns`. Pure. False: the source's was set between the two, or they are months apart. */
 bool clock_wall_between(const struct wall_look source[2], const struct wall_look *sink, int64_t kept_ns,
 			struct clock_comparison *out);
 

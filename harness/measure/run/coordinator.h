@@ -58,8 +58,8 @@ void coordinator_run_point(const struct run_context *run, struct environment *en
  * Do both sides of a flow use the same port of an adapter? Then its internal switch or loopback is measured, but neither a
  * link nor a second adapter.
  *
- * Returns the device, unless it is a software device; NULL: they do not. `granted`: {"source": {"device", "port", "software"}, "sink"}
- * of endpoints on one host.
+ * Returns the device, unless it is a software device; NULL: they do not. `granted`: {"source": {"device", "port",
+ * "software"}, "sink"} of endpoints on one host.
  */
 const char *adapter_shared(const json_t *granted);
 

@@ -61,8 +61,8 @@ struct earlier_runs {
 void earlier_runs_open(struct earlier_runs *f, const char *runs, const char *name);
 void earlier_runs_close(struct earlier_runs *f);
 
-/* A run of the spec: each of its points, into `each` (room for all of them, or NULL), and the sum of all of them and what is done once.
- * Former runs are looked for in `runs`, a directory (NULL: none is). */
+/* A run of the spec: each of its points, into `each` (room for all of them, or NULL), and the sum of all of them and
+ * what is done once. Former runs are looked for in `runs`, a directory (NULL: none is). */
 struct forecast forecast_run(const struct spec *spec, const char *runs, struct forecast *each);
 
 #endif

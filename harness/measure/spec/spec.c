@@ -9,6 +9,7 @@
 #include "common/diag.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "common/text.h"
 #include "common/yaml.h"
 #include "measure/spec/observatory_spec.h"
 #include "measure/spec/spec_claims.h"
@@ -271,15 +272,11 @@ static void spec_keep_points(struct spec *s, struct selection *only, const struc
 /* "TITLE (only transport=shmem, size=32B)": whoever reads the title later knows what was left out. */
 static void select_in_title(struct spec *s, const struct spec_overrides *o)
 {
-	char *only = fs_path("%s", "");
+	char *only = NULL;
 
-	for (size_t i = 0; i < o->only_count; i++) {
-		char *more = fs_path("%s%s%s", only, *only ? ", " : "", o->only[i]);
-
-		free(only);
-		only = more;
-	}
-	if (*only) {
+	for (size_t i = 0; i < o->only_count; i++)
+		text_list_add(&only, ", ", "%s", o->only[i]);
+	if (only) {
 		char *title = fs_path("%s%s(only %s)", s->title, *s->title ? " " : "", only);
 
 		free(s->title);

@@ -9,8 +9,8 @@
 #include "measure/spec/spec_types.h"
 
 /*
- * Read `path`, a file or a directory with a spec.yaml in it; or a configuration of Observatory. 0, or a negative errno and diagnostics in `d` (initialised
- * here; free with diag_free in both cases, before spec_free).
+ * Read `path`, a file or a directory with a spec.yaml in it; or a configuration of Observatory. 0, or a negative errno
+ * and diagnostics in `d` (initialised here; free with diag_free in both cases, before spec_free).
  */
 int spec_load(const char *path, const struct spec_overrides *overrides, struct spec *out, struct diag *d);
 void spec_free(struct spec *s);

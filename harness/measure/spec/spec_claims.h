@@ -68,8 +68,8 @@ enum claim_scope {
 
 #define CLAIM_KEY_MAX 160
 
-/* spec_claims_select.c: get the key of a setting in params, into `key` of CLAIM_KEY_MAX, and its row (NULL: it has none). Returns false,
- * after reporting an error, if there is no such setting. */
+/* spec_claims_select.c: get the key of a setting in params, into `key` of CLAIM_KEY_MAX, and its row (NULL: it has
+ * none). Returns false, after reporting an error, if there is no such setting. */
 bool claim_reader_key(struct claim_reader *r, const struct ynode *n, enum claim_scope scope, const struct opt **row,
 		      char *key);
 

@@ -32,7 +32,8 @@ char *trace_place_name(char *buf);
 /* Likewise the system of this process' probes in programs, in whose name the kernel allows no hyphen. */
 char *trace_place_probes(char *buf);
 
-/* Remove the instances, and the probes, whose processes have ended, which trace on. Returns their number; 0 without access to tracefs. */
+/* Remove the instances, and the probes, whose processes have ended, which trace on. Returns their number; 0 without
+ * access to tracefs. */
 int trace_place_sweep(void);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * UCX (libucp): active messages, tagged messages, a stream of bytes or one-sided operations between two workers. The library works in
- * the thread that calls it: every post and every look for messages makes progress. Busy: repeated
+ * UCX (libucp): active messages, tagged messages, a stream of bytes or one-sided operations between two workers. The
+ * library works in the thread that calls it: every post and every look for messages makes progress. Busy: repeated
  * ucp_worker_progress(); event: the worker is armed, then poll() on its descriptor.
  *
  * A message arrives in a slot of a ring. Tagged messages and streams: each slot is posted as a receive, and
  * posted again after its message was released. Active messages: the library calls back, and the next
- * free slot takes the message: a copy of a short one; a long one stays in the library's memory, if that can be, until it is released.
+ * free slot takes the message: a copy of a short one; a long one stays in the library's memory, if that can be, until
+ * it is released.
  *
  * Anybody who reaches a worker may send it messages. So tagged and active ones carry 8 bytes of the receiver's token: as
  * the tag, or as the user's header. A stream belongs to its endpoint, which presents the token first.

@@ -281,8 +281,9 @@ void verbs_ring_close(struct verbs_ring *r);
 /* The key of a slot's memory region; 0: there is none. */
 uint32_t verbs_ring_lkey(const struct verbs_ring *r, uint32_t slot);
 
-/* verbs_watch.c: asynchronous events of a device: it or its port has failed. Watch for fatal events until verbs_unwatch(). They put the queue pair into the error state, which
- * ends every wait for a completion, busy or not. */
+/* verbs_watch.c: asynchronous events of a device: it or its port has failed. Watch for fatal events until
+ * verbs_unwatch(). They put the queue pair into the error state, which ends every wait for a completion, busy or
+ * not. */
 int verbs_watch(struct verbs *t, struct err *e);
 void verbs_unwatch(struct verbs *t);
 

@@ -17,7 +17,8 @@ void guest_tell_load(const struct boots_plan *p);
 
 /*
  * All runs of a boot, made in one guest. Its exit status: 0, then the cells of the boot have their runs; or 128 + the signal;
- * or a negative errno and `e`. `others_percent`: how much of this machine's CPUs other programs used meanwhile; NaN: that makes no difference.
+ * or a negative errno and `e`. `others_percent`: how much of this machine's CPUs other programs used meanwhile; NaN:
+ * that makes no difference.
  */
 int guest_boot(struct study *s, size_t boot, double *others_percent, struct err *e);
 

@@ -45,7 +45,8 @@ char *loader_entry(const char *name, const char *kernel, struct err *e);
 /* The unit of another study that is enabled, or NULL; the caller frees. A program of the user is not asked. */
 char *loader_other_unit(const struct loader *l);
 
-/* Do it, also if a signal asks this process to end; `entry` is for LOADER_SET. 0, or a negative errno and `e`, which has what the command printed. */
+/* Do it, also if a signal asks this process to end; `entry` is for LOADER_SET. 0, or a negative errno and `e`, which
+ * has what the command printed. */
 int loader_do(const struct loader *l, enum loader_verb verb, const char *entry, struct err *e);
 
 /* LOADER_PENDING, LOADER_SETTLED and LOADER_GOES_DOWN: 1 yes, 0 no, or a negative errno and `e`. */

@@ -7,6 +7,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "common/text.h"
 #include "study/knobs/knobs_blocks.h"
 #include "study/knobs/knobs_plan.h"
 #include "study/knobs/knobs_profile.h"
@@ -89,21 +90,15 @@ static size_t count_knobs(const struct knobs *k, const bool *has)
 
 /* --- answers --- */
 
-/* "governor, tasks". The caller frees. */
+/* "governor, tasks"; NULL: none. The caller frees. */
 static char *names_of(const struct knobs *k, const bool *has)
 {
-	char *text = fs_path("%s", "");
+	char *list = NULL;
 
-	for (size_t i = 0; has && i < k->knobs; i++) {
-		char *longer;
-
-		if (!has[i])
-			continue;
-		longer = fs_path("%s%s%s", text, *text ? ", " : "", k->knob[i].name);
-		free(text);
-		text = longer;
-	}
-	return text;
+	for (size_t i = 0; has && i < k->knobs; i++)
+		if (has[i])
+			text_list_add(&list, ", ", "%s", k->knob[i].name);
+	return list;
 }
 
 /* `has` (taken): the knobs of the profile; NULL: there is none. The answer is `before`, the profile, `after` and the
@@ -115,7 +110,7 @@ static void conclude_smallest(struct knobs *k, enum smallest_verdict verdict, bo
 
 	k->smallest.verdict = verdict;
 	k->smallest.has = has;
-	k->smallest.answer = fs_path("%s %s %s%s%s", before, k->profile, after, names, end);
+	k->smallest.answer = fs_path("%s %s %s%s%s", before, k->profile, after, names ? names : "", end);
 	free(names);
 }
 
