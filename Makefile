@@ -308,14 +308,14 @@ dist:
 	@echo '$(DIST).gz'
 
 # The commit on Debian 13: built with gcc and clang, all of its tests, and its packages; and on fresh machines of both releases, as the README says.
-# Both take the better part of an hour, and need root.
+# Both take the better part of an hour, and need root. STEPS='guest cli:wakeup' takes some steps or suites only, RELEASES=trixie some fresh machines.
 elsewhere:
 	@common/deps elsewhere package
-	@tests/leftovers tests/elsewhere/run trixie $(BUILD)
+	@tests/leftovers tests/elsewhere/run $(if $(STEPS),--steps "$(STEPS)") trixie $(BUILD)
 
 fresh:
 	@common/deps elsewhere
-	@tests/leftovers tests/elsewhere/fresh $(BUILD)
+	@tests/leftovers tests/elsewhere/fresh $(BUILD) $(RELEASES)
 
 # Debian packages of the commit: built, checked by lintian, installed, used and purged in clean roots. Takes minutes.
 package-test:
