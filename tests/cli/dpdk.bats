@@ -41,11 +41,6 @@ between() {
 		--set source_device=net_af_packet0,iface=card --set sink_device=net_af_packet0,iface=card "$@"
 }
 
-# endpoints PID: of a run.
-endpoints() {
-	pgrep -P "$1" 2>/dev/null
-}
-
 has_endpoints() { [ "$(endpoints "$1" | wc -l)" -ge 2 ]; }
 
 # received NAMESPACE: frames that its card has received.

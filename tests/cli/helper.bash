@@ -112,6 +112,9 @@ await_run() {
 # exists PATTERN: is there a file of such a name?
 exists() { compgen -G "$1" >/dev/null; }
 
+# endpoints PID: of a run.
+endpoints() { pgrep -P "$1" 2>/dev/null; }
+
 # scripted "KEY=VALUE"…: runs over the scripted transport; sets $run_dir, $status and $output.
 scripted() {
 	spec scripted <<-'YAML'

@@ -32,30 +32,52 @@ load helper
 	[ "$status" -eq 0 ]
 }
 
+# wakes: does a thread of the run wake up again and again? Before it measures, a thread sleeps a few times only.
+wakes() {
+	local child
+	for child in $(endpoints $pid); do
+		awk '$1 == "voluntary_ctxt_switches:" && $2 >= 300 {found = 1} END {exit !found}' "/proc/$child/task/"*/status 2>/dev/null && return 0
+	done
+	return 1
+}
+
+# stopped: are all threads of the run?
+stopped() {
+	local child
+	for child in $(endpoints $pid); do
+		! grep -h '^State:' "/proc/$child/task/"*/status | grep -qv 'T (stopped)' || return 1
+	done
+}
+
+now_ms() { awk '{printf "%d", $1 * 1000}' /proc/uptime; }
+
 @test "a thread that is stopped was late by as much with each wake-up that it missed" {
+	local since until
 	spec w <<-'YAML'
-		settings: {kernel: wakeup, messages: 3000, rate: 1kHz, repetitions: 1, warmup: 0}
+		settings: {kernel: wakeup, messages: 5000, rate: 1kHz, repetitions: 1, warmup: 0}
 	YAML
 	"$KBLAT" run w.yaml --out runs >out 2>err &
 	pid=$!
-	await_run exists "/proc/$pid/task/$pid/children"
-	sleep 1.5
-	for child in $(cat "/proc/$pid/task/$pid/children"); do
-		kill -STOP "$child"
-	done
+	# On a busy machine a run takes long to begin, and signals to arrive: what counts is how long the threads did stand still while messages were due.
+	await_run wakes
+	# shellcheck disable=SC2046 # several processes
+	kill -STOP $(endpoints $pid)
+	await_run stopped
+	since=$(now_ms)
 	sleep 0.5
-	for child in $(cat "/proc/$pid/task/$pid/children"); do
-		kill -CONT "$child"
-	done
+	until=$(now_ms)
+	# shellcheck disable=SC2046
+	kill -CONT $(endpoints $pid)
 	wait $pid
 	run_dir=$(tail -n 1 out)
-	/usr/bin/python3 - "$run_dir" <<-'PY'
+	/usr/bin/python3 - "$run_dir" $((until - since)) <<-'PY'
 		import numpy, sys
 		due, woken = (numpy.load(f"{sys.argv[1]}/points/0000/rep-00/t_{name}.npy") for name in ("due", "woken"))
-		late = woken - due
-		# Half a second at 1 kHz: the first was late by 0.5 s, the last by almost nothing.
-		assert late.max() > 450e6, late.max()
-		assert (late > 100e6).sum() > 300, (late > 100e6).sum()
+		late, still = (woken - due) / 1e6, int(sys.argv[2]) - 20   # /proc/uptime has hundredths
+		print("stood still for", still, "ms; late by", late.max(), "ms;", (late > 100).sum(), "by 100 ms and more")
+		# At 1 kHz the first was late by as long as it stood still, the last by almost nothing.
+		assert still >= 450 and late.max() > still - 2
+		assert (late > 100).sum() > (still - 100) * 0.9
 	PY
 }
 
