@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 """Evaluates a point of the kernel `exchange` between two guests, from its columns.
 
-    pair_ways.py sums POINT      medians of there, back, turn and round trip, for the tenth of all messages with the shortest round trips
+    pair_ways.py ways POINT      no message arrives before it was sent, and the ways reported sum up to the round trip; prints the least of each
     pair_ways.py delays POINT    how much later every second repetition is than the others: there, back, and in round trips
 
-An emulated CPU stops for milliseconds whenever the host is busy; round trips, which are measured by
-one clock, show which messages were affected. Times are in us. POINT is a directory.
+An emulated CPU stops for milliseconds whenever the host is busy, in the middle of a message too: no
+median is compared with another. Times are in us. POINT is a directory.
 """
 import glob
-import statistics
+import json
 import struct
 import sys
 
@@ -25,9 +25,20 @@ def messages(repetition):
     return [(b - a, d - c, c - b, d - a) for a, b, c, d in zip(sent, received, answered, back)]
 
 
-def sums(repetitions):
-    shortest = sorted((m for r in repetitions for m in messages(r)), key=lambda m: m[3])
-    return [statistics.median(way) for way in zip(*shortest[:len(shortest) // 10])]
+def ways(repetitions):
+    summary = json.load(open(sys.argv[2] + '/summary.json'))
+    metrics = [summary['metrics'][name] for name in ('lat_ns', 'back_lat_ns', 'turn_ns', 'rtt_ns')]
+    error = summary['clock']['error_ns'] / 1e3
+    each = [m for r in repetitions for m in messages(r)]
+    assert {m['n'] for m in metrics} == {len(each)}, (metrics, len(each))
+    for there, back, turn, trip in each:
+        assert there >= -error and back >= -error and turn >= 0, (there, back, turn, trip, error)
+    smallest = [min(way) for way in zip(*each)]
+    assert all(abs(s - m['min'] / 1e3) < 0.001 for s, m in zip(smallest, metrics)), (smallest, metrics)
+    # Pauses do not matter to means: these sum up, whatever lay between.
+    *parts, trip = [m['mean'] / 1e3 for m in metrics]
+    assert abs(sum(parts) - trip) < 1e-6 * trip, metrics
+    return smallest
 
 
 def least(repetitions):
@@ -41,4 +52,4 @@ def delays(repetitions):
     return [a - b for a, b in zip(late, plain)]
 
 
-print(*[round(value) for value in {'sums': sums, 'delays': delays}[sys.argv[1]](sorted(glob.glob(sys.argv[2] + '/rep-*')))])
+print(*[round(value) for value in {'ways': ways, 'delays': delays}[sys.argv[1]](sorted(glob.glob(sys.argv[2] + '/rep-*')))])
