@@ -309,6 +309,8 @@ dist:
 
 # The commit on Debian 13: built with gcc and clang, all of its tests, and its packages; and on fresh machines of both releases, as the README says.
 # Both take the better part of an hour, and need root. STEPS='guest cli:wakeup' takes some steps or suites only, RELEASES=trixie some fresh machines.
+STEPS :=
+RELEASES :=
 elsewhere:
 	@common/deps elsewhere package
 	@tests/leftovers tests/elsewhere/run $(if $(STEPS),--steps "$(STEPS)") trixie $(BUILD)
