@@ -3,11 +3,12 @@
 that change each other, tuned killed, and cards bound to another driver. Once that is over, `kbtune restore` must have made the machine what it was.
 
     tests/vm/guest --no-rdma --cards --timeout 3600 --out DIR -- tests/campaign/kbtune_guest.py [--minutes N] [--only KIND[,KIND]...]
-        [--build DIR]
+        [--case REGEX] [--build DIR]
 
-Each case has a line in DIR/cases, and is not run again; DIR/sums is what tests/campaign/campaign --table prints. What was
-lost is what differs and is not said (status 0), or differs after the last restore. Exit status: 0 nothing was lost, 3
-something was.
+Each case has a line in DIR/KIND, and is not run again; DIR/sums is what tests/campaign/campaign --table prints. What was
+lost is what differs and is not said (status 0), or differs after the last restore; DIR/kernel-log.KIND.NUMBER is then
+what the kernel said meanwhile. So it is where the kernel warned, which is lost only if a process of kbtune's was at work.
+Exit status: 0 nothing was lost, 3 something was.
 """
 import argparse
 import glob
@@ -35,9 +36,38 @@ FILES = ('/proc/sys/vm/*', '/proc/sys/kernel/*', '/proc/sys/net/core/*', '/proc/
          '/sys/block/vda/queue/iosched/*', '/sys/module/pcie_aspm/parameters/policy', '/sys/fs/cgroup/cgroup.subtree_control',
          f'{CPU}/cpu*/power/pm_qos_resume_latency_us', f'{CPU}/cpu*/cpuidle/state*/disable', '/etc/tuned/*', '/etc/tuned/*/*',
          '/etc/systemd/system.conf', '/etc/modprobe.d/*', '/etc/sysctl.conf', '/etc/default/grub', '/etc/sysctl.d/*')
-CHANGES_BY_ITSELF = re.compile('random/|ns_last_pid|pty/|fs/|/stat_refresh|bootid|hostname|nr_pdflush|/max_hw|domainname'
+CHANGES_BY_ITSELF = re.compile('kernel/tainted$|random/|ns_last_pid|pty/|fs/|/stat_refresh|bootid|hostname|nr_pdflush|/max_hw|domainname'
                                '|perf_event_max_sample_rate|sched_domain|tcp_fastopen_key|poll_delay|dirty_.*_count|kbtune')
 NO_SETAFFINITY = 0x04000000
+
+
+class KernelLog:
+    """What the kernel says."""
+
+    REPORT = re.compile(r'WARNING: |BUG: |INFO: .*(stall|blocked|hung)|soft lockup|Oops|general protection|Unable to handle')
+    OURS = re.compile(r'Comm: kbtune')
+
+    def __init__(self):
+        self.fd = os.open('/dev/kmsg', os.O_RDONLY | os.O_NONBLOCK)
+        os.lseek(self.fd, 0, os.SEEK_END)
+
+    def new(self):
+        """The lines since the last call."""
+        lines = []
+        while True:
+            try:
+                lines += os.read(self.fd, 16384).decode(errors='replace').partition(';')[2].split('\n')[:1]
+            except BrokenPipeError:
+                lines.append('(lines are missing)')
+            except BlockingIOError:
+                return lines
+
+    @classmethod
+    def judged(cls, lines):
+        """What is lost by what was said, and the first warning."""
+        warned = next((line for line in lines if cls.REPORT.search(line)), '')
+        ours = next((line for line in lines if cls.OURS.search(line)), '') if warned else ''
+        return f'the kernel warned of what kbtune does: {warned}' if ours else '', warned
 
 
 def read(path):
@@ -358,9 +388,8 @@ def cards():
     return found
 
 
-def bound(which, command, kill, name, configured, series):
-    """Kill kbtune after a write while it binds cards, or takes them back (`command`); then restore. `series` gets the count of
-    writes at which it was over before."""
+def bound(which, command, kill, name, configured):
+    """Kill kbtune after a write while it binds cards, or takes them back (`command`); then restore."""
     if configured:
         for path in glob.glob('/sys/class/net/*/device'):
             put(f'{os.path.dirname(path)}/mtu', '1400')
@@ -378,12 +407,10 @@ def bound(which, command, kill, name, configured, series):
     other = [f'{k}: {now.get(k)!r} -> {after.get(k)!r}' for k in sorted({*now, *after}) if now.get(k) != after.get(k)]
     if other:
         lost = f'{lost} cards: {other[:6]}'.strip()
-    if done.returncode >= 0:
-        series.add(kill)
     return lost, f'{"killed" if done.returncode < 0 else "ended"} with {there}; {said}'
 
 
-def bound_cases(_):
+def bound_cases(results):
     if subprocess.run(['modprobe', '-a', 'e1000e', 'virtio_net', 'uio_pci_generic'], check=False).returncode:
         return
     all_cards = addresses_of_cards()
@@ -393,11 +420,11 @@ def bound_cases(_):
     choices = [(c,) for c in all_cards] + [tuple(all_cards), tuple(reversed(all_cards))]
     for round_, name, which in itertools.product(range(3), ('', 'isolated'), choices if all_cards else ()):
         for command in ('apply', 'restore'):
-            over = set()
             for kill in range(24):
-                if not over:
-                    yield Case(f'{round_}:{name}:{"+".join(which)}:{command}:write-{kill}',
-                               lambda w=which, c=command, k=kill, n=name, r=round_, o=over: bound(w, c, k, n, r == 1, o))
+                case = f'{round_}:{name}:{"+".join(which)}:{command}:write-{kill}'
+                yield Case(case, lambda w=which, c=command, k=kill, n=name, r=round_: bound(w, c, k, n, r == 1))
+                if results.has(case) and results.done[case][3].startswith('ended'):
+                    break
 
 
 KINDS = {
@@ -416,7 +443,25 @@ def arguments():
     p.add_argument('--minutes', type=float, default=55)
     p.add_argument('--build', default=f'{ROOT}/build')
     p.add_argument('--only', default='')
+    p.add_argument('--case', default=re.compile(''), type=re.compile)
     return p.parse_args()
+
+
+def disturb(case, log, results):
+    """Run a case. Keep what the kernel said if something was lost, or if it warned."""
+    started = time.monotonic()
+    log.new()
+    lost, what = case.run()
+    said = log.new()
+    ours, warned = log.judged(said)
+    lost = f'{lost} {ours}'.strip()
+    if lost or warned:
+        path = f'{results.path.replace(results.kind, "kernel-log." + results.kind)}.{len(results.done)}'
+        with open(path, 'w') as f:
+            f.write('\n'.join([case.name, *said, '']))
+        what += f'; the kernel warned: {warned}: {path}' if warned else ''
+        print(f'{results.kind}: {case.name}: {path}: {warned or "no warning"}', flush=True)
+    results.add(case.name, lost, what, time.monotonic() - started)
 
 
 def main():
@@ -428,18 +473,17 @@ def main():
     out = os.environ['KBLAT_OUT']
     kinds = {k: v for k, v in KINDS.items() if not args.only or k in args.only.split(',')}
     results = {k: Results(out, k) for k in kinds}
-    cases = {k: iter(v.cases(None)) for k, v in kinds.items()}
+    cases = {k: iter(v.cases(results[k])) for k, v in kinds.items()}
+    log = KernelLog()
     end = time.monotonic() + 60 * args.minutes
     # In turn, so that each kind gets its share of the time.
     while cases and time.monotonic() < end:
         for kind in list(cases):
-            case = next((c for c in cases[kind] if not results[kind].has(c.name)), None)
+            case = next((c for c in cases[kind] if not results[kind].has(c.name) and args.case.search(c.name)), None)
             if case is None:
                 del cases[kind]
                 continue
-            started = time.monotonic()
-            lost, what = case.run()
-            results[kind].add(case.name, lost, what, time.monotonic() - started)
+            disturb(case, log, results[kind])
         keep(f'{out}/sums', [(k, len(r.done), r.lost()) for k, r in results.items()])
     return show_table([(k, len(r.done), r.lost()) for k, r in results.items()], {k: v.about for k, v in kinds.items()})
 
