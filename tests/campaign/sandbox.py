@@ -1,4 +1,5 @@
-"""Where cases run: in a mount namespace with a /dev/shm of its own, so that whatever is found there
+"""Where cases run: in a mount namespace with a /dev/shm and a /tmp of its own, and in a network
+namespace with a loopback, and sockets without a file, of its own, so that whatever is found there
 afterwards was left behind by the case; at a low priority; and as a child subreaper, so that
 processes left running by a case are found and ended."""
 import ctypes
@@ -32,19 +33,29 @@ class Programs:
 
 
 programs = None
+# What programs leave there is theirs, not other people's. Without DPDK, some are not there.
+OWN = ('/tmp', '/run/dpdk', '/dev/hugepages')
+
+
+def is_below(place, *paths):
+    return any(path.startswith(f'{place}/') for path in paths)
 
 
 def enter(build, nice):
-    """Start this program again in a mount namespace of its own, and set that up."""
+    """Start this program again in namespaces of its own, and set them up."""
     global programs
     programs = Programs(build)
     if INSIDE not in os.environ:
-        how = ['unshare', '--mount'] + ([] if os.geteuid() == 0 else ['--map-root-user'])
+        how = ['unshare', '--mount', '--net'] + ([] if os.geteuid() == 0 else ['--map-root-user'])
         os.environ[INSIDE] = '1'
         os.execvp('unshare', how + [sys.executable, os.path.realpath(sys.argv[0])] + sys.argv[1:])
     os.nice(nice)
-    if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', '/dev/shm'], check=False).returncode:
-        raise NotPossible('a tmpfs cannot be mounted in a namespace of its own')
+    for place in ('/dev/shm', *OWN):
+        if os.path.isdir(place) and not is_below(place, programs.root, programs.build) and \
+                subprocess.run(['mount', '-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', place], check=False).returncode:
+            raise NotPossible('a tmpfs cannot be mounted in a namespace of its own')
+    if subprocess.run(['ip', 'link', 'set', 'lo', 'up'], check=False).returncode:
+        raise NotPossible('the loopback of a network namespace of its own cannot be set up')
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     os.makedirs(programs.folder)
     os.chdir(programs.folder)
