@@ -19,6 +19,7 @@ enum {
 	BRACKETS = 24,		/* number of readings from which a point is chosen */
 	RESIDUAL_MAX_NS = 1000, /* see judge() */
 	COLUMN = 1 << 15,	/* stamps in a batch: 256 KiB, which fit in an L2 cache */
+	KINDS = 3,		/* of batches */
 	BATCHES = 24,		/* of each kind, at most */
 	BATCHES_MS = 16,	/* and at least this long, in which a slow CPU raises its frequency */
 	ROUNDS = 20000,		/* of the ping-pong */
@@ -100,22 +101,6 @@ static bool is_rising(const struct clock_point *points, size_t count)
 	return true;
 }
 
-static void fit(unsigned milliseconds, struct clock_report *out)
-{
-	struct clock_point points[POINTS];
-	long pause_ns = (long)milliseconds * 1000000 / (POINTS - 1);
-
-	for (size_t i = 0; i < POINTS; i++) {
-		struct timespec pause = {pause_ns / 1000000000, pause_ns % 1000000000};
-
-		if (i)
-			nanosleep(&pause, NULL);
-		points[i] = clock_observe();
-	}
-	clock_fit(points, POINTS, out);
-	out->monotonic = is_rising(points, POINTS);
-}
-
 static int64_t batch_begin(int64_t *column)
 {
 	int64_t from = clock_ticks_begin();
@@ -173,28 +158,82 @@ static bool is_confirmed(const struct cheapest *c)
 	return c->second - c->best <= c->best / 100;
 }
 
-/* The cheapest batch of each kind. The kinds alternate, so that a temporary slowdown of the machine
- * does not favour one of them. */
-static void measure_costs(struct clock_report *out)
-{
-	static int64_t (*const batch[])(int64_t *) = {batch_begin, batch_end, batch_stamp};
-	double *const cost[] = {&out->cost_ns, &out->cost_end_ns, &out->stamp_ns};
-	struct cheapest ticks[] = {{INT64_MAX, INT64_MAX}, {INT64_MAX, INT64_MAX}, {INT64_MAX, INT64_MAX}};
-	int64_t *column = or_abort(malloc(COLUMN * sizeof(*column))), until = raw_ns() + BATCHES_MS * 1000000;
-	bool enough = false;
+/* What reading the clock costs: the cheapest batch of each kind. The kinds alternate, so that a temporary slowdown of the
+ * machine does not favour one of them. */
+struct costs {
+	struct cheapest ticks[KINDS];
+	int64_t *column, until; /* until: there are more, to let a slow CPU raise its frequency */
+	int batches;
+	bool enough, monotonic;
+};
 
-	memset(column, 0, COLUMN * sizeof(*column)); /* touched: a page fault is not part of a stamp's cost */
-	for (int i = 0; i < BATCHES && !enough; i++) {
-		enough = raw_ns() > until;
-		for (int k = 0; k < 3; k++) {
-			offer(&ticks[k], batch[k](column));
-			enough &= is_confirmed(&ticks[k]);
-		}
-		out->monotonic &= is_sorted(column);
+static struct costs costs_begin(void)
+{
+	struct costs c = {.column = or_abort(malloc(COLUMN * sizeof(*c.column))),
+			  .until = raw_ns() + BATCHES_MS * 1000000,
+			  .monotonic = true};
+
+	memset(c.column, 0, COLUMN * sizeof(*c.column)); /* touched: a page fault is not part of a stamp's cost */
+	for (int k = 0; k < KINDS; k++)
+		c.ticks[k] = (struct cheapest){INT64_MAX, INT64_MAX};
+	return c;
+}
+
+static void costs_batch(struct costs *c)
+{
+	static int64_t (*const batch[KINDS])(int64_t *) = {batch_begin, batch_end, batch_stamp};
+	const int kind = c->batches++ % KINDS;
+
+	offer(&c->ticks[kind], batch[kind](c->column));
+	if (kind != KINDS - 1)
+		return;
+	c->monotonic &= is_sorted(c->column);
+	c->enough = raw_ns() > c->until;
+	for (int k = 0; k < KINDS; k++)
+		c->enough &= is_confirmed(&c->ticks[k]);
+	c->enough |= c->batches >= BATCHES * KINDS;
+}
+
+static void costs_end(struct costs *c, struct clock_report *out)
+{
+	double *const cost[KINDS] = {&out->cost_ns, &out->cost_end_ns, &out->stamp_ns};
+
+	while (!c->enough)
+		costs_batch(c);
+	for (int k = 0; k < KINDS; k++)
+		*cost[k] = out->hz > 0 ? (double)c->ticks[k].best / COLUMN * 1e9 / out->hz : 0;
+	out->monotonic &= c->monotonic;
+	free(c->column);
+}
+
+static void pass_time(struct costs *c, int64_t until)
+{
+	int64_t left;
+
+	while ((left = until - raw_ns()) > 0) {
+		const struct timespec pause = {left / 1000000000, left % 1000000000};
+
+		if (c->enough)
+			nanosleep(&pause, NULL);
+		else
+			costs_batch(c);
 	}
-	for (int k = 0; k < 3; k++)
-		*cost[k] = out->hz > 0 ? (double)ticks[k].best / COLUMN * 1e9 / out->hz : 0;
-	free(column);
+}
+
+/* The fit, and between its points the costs. */
+static void measure(unsigned milliseconds, struct clock_report *out)
+{
+	struct clock_point points[POINTS];
+	struct costs costs = costs_begin();
+	const int64_t begun = raw_ns(), pause_ns = (int64_t)milliseconds * 1000000 / (POINTS - 1);
+
+	for (int i = 0; i < POINTS; i++) {
+		pass_time(&costs, begun + i * pause_ns);
+		points[i] = clock_observe();
+	}
+	clock_fit(points, POINTS, out);
+	out->monotonic = is_rising(points, POINTS);
+	costs_end(&costs, out);
 }
 
 static bool has_invariant_counter(void)
@@ -221,8 +260,8 @@ static void read_kernel_source(char *buf, size_t size)
 }
 
 /*
- * A counter that follows the CPU's frequency is wrong by several per cent, so a fit over a tenth of
- * a second has residuals of hundreds of microseconds; for a counter that jumps, they are as large
+ * A counter that follows the CPU's frequency is wrong by several per cent, so a fit over tens of
+ * milliseconds has residuals of a hundred microseconds and more; for a counter that jumps, they are as large
  * as the jump. The residuals of a good counter are the width of the brackets: tens of nanoseconds,
  * or a few hundred if a hypervisor emulates it. One microsecond is between the two.
  */
@@ -247,8 +286,7 @@ void clock_calibrate(unsigned milliseconds, struct clock_report *out)
 	out->invariant = has_invariant_counter();
 	read_kernel_source(out->kernel_source, sizeof(out->kernel_source));
 	out->skew_ns = -1;
-	fit(milliseconds < 10 ? 10 : milliseconds, out);
-	measure_costs(out);
+	measure(milliseconds < 10 ? 10 : milliseconds, out);
 	judge(out);
 }
 

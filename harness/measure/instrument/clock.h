@@ -135,8 +135,8 @@ struct clock_point clock_observe(void);
  * Pure. */
 void clock_fit(const struct clock_point *points, size_t count, struct clock_report *out);
 
-/* Fit over about `milliseconds` (at least 10; 100 is plenty) and measure the costs. Never fails: a bad clock is a
- * result. */
+/* Fit over about `milliseconds` (at least 10; 100 is plenty) and measure the costs meanwhile. Never fails: a bad clock is
+ * a result. */
 void clock_calibrate(unsigned milliseconds, struct clock_report *out);
 
 /* Bound the skew between two CPUs by passing a cache line to and fro (ticks read on both sides). -1 where it cannot be

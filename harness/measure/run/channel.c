@@ -150,7 +150,7 @@ static void await_exit(pid_t pid, int64_t patience_ms)
 
 	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0 &&
 	       monotonic_ms() < deadline)
-		usleep(2000);
+		usleep(200);
 }
 
 static int complain_ended(struct channel *c, struct err *e)
