@@ -440,6 +440,21 @@ static void *fetch(struct ucx *t, char *buffer, uint64_t remote, uint32_t n)
 	return ucx_library.atomic_op_nbx(t->ep, UCP_ATOMIC_OP_ADD, &one, 1, remote, t->rkey, &to_buffer);
 }
 
+int ucx_remote_later(struct ucx *t, void *request)
+{
+	struct window *w = &t->window;
+	int rc = 0;
+
+	if (t->api == UCX_PUT)
+		rc = ucx_let_go(t, request, "put");
+	else if (UCS_PTR_IS_ERR(request))
+		rc = note(t, UCS_PTR_STATUS(request), ucx_apis[t->api]);
+	else
+		t->requests[window_flight(w, w->posted)] = request;
+	w->posted++;
+	return rc ? rc : 1;
+}
+
 int ucx_post_remote(struct ucx *t, uint32_t seq)
 {
 	struct window *w = &t->window;
@@ -452,17 +467,14 @@ int ucx_post_remote(struct ucx *t, uint32_t seq)
 		window_put_turn(w, buffer, seq);
 		rc = put_in_two(t, buffer, remote);
 		frames_posted(&t->frames, seq);
+		w->posted++;
 	} else if (t->api == UCX_PUT) {
-		rc = ucx_let_go(t, ucx_library.put_nbx(t->ep, buffer, w->target.size, remote, t->rkey, &plain), "put");
+		rc = ucx_remote_later(t, ucx_library.put_nbx(t->ep, buffer, w->target.size, remote, t->rkey, &plain));
 	} else {
-		void *request = fetch(t, buffer, remote, n);
-
-		rc = UCS_PTR_IS_ERR(request) ? note(t, UCS_PTR_STATUS(request), ucx_apis[t->api]) : 0;
-		t->requests[window_flight(w, n)] = rc ? NULL : request;
+		rc = ucx_remote_later(t, fetch(t, buffer, remote, n));
 	}
-	w->posted++;
 	t->frames.out = window_buffer(w, window_next(w, seq + 1)) - FRAMES_NUMBER;
-	return rc ? rc : 1;
+	return rc < 0 ? rc : 1;
 }
 
 /* 1: a request is complete, and freed; 0: not yet. */
@@ -490,13 +502,7 @@ int ucx_poll_remote(struct ucx *t, uint32_t *seq)
 
 	if (w->completed == w->posted)
 		return ucx_serve(t);
-	/* A flush covers many puts: it waits until there are enough of them, or nothing was posted meanwhile. */
 	if (t->api == UCX_PUT && !t->flush) {
-		const bool may_grow = w->posted != t->seen && w->posted - w->completed < w->in_flight / 2;
-
-		t->seen = w->posted;
-		if (may_grow)
-			return t->frames.fault.rc;
 		t->flush = ucx_library.worker_flush_nbx(t->worker, &plain);
 		if (UCS_PTR_IS_ERR(t->flush)) {
 			const ucs_status_t status = UCS_PTR_STATUS(t->flush);
@@ -542,6 +548,7 @@ static int make_window(struct ucx *t, const struct transport_config *config, str
 		t->requests = or_abort(calloc(t->window.in_flight, sizeof(*t->requests)));
 	t->frames.out = window_buffer(&t->window, 0) - FRAMES_NUMBER;
 	t->base.overhead = t->window.is_watched ? WINDOW_TURN : 0;
+	t->is_one_place = !t->window.is_watched && t->window.target.count == 1 && t->api <= UCX_GET;
 	return 0;
 }
 

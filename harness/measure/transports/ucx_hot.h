@@ -107,6 +107,7 @@ struct ucx {
 	uint64_t badge,
 	    peer_badge;	   /* of this side's token, and of the other's: the tag, or the header, of each message */
 	bool puts_at_once; /* a put that is watched: its turn need not follow by itself */
+	bool is_one_place; /* one-sided operations that nobody watches work on the same bytes each time */
 	bool flushes;	   /* the lane keeps what its socket did not take, so posts flush it */
 	bool is_waiting;   /* post_try: `pending` is not complete */
 	void *pending;	   /* a send that is not complete, or NULL */
@@ -165,6 +166,7 @@ int ucx_wait_to_send(struct ucx *t, uint32_t *rounds);
 /* One-sided operations: post one; a completed one, 1 and its number; has the completed operation fetched the right data? */
 int ucx_post_remote(struct ucx *t, uint32_t seq);
 int ucx_poll_remote(struct ucx *t, uint32_t *seq);
+int ucx_remote_later(struct ucx *t, void *request); /* cold: what was posted returned a request */
 bool ucx_fetched(const struct ucx *t, uint32_t seq);
 int ucx_part(struct ucx *t);
 
@@ -194,9 +196,31 @@ static inline int ucx_watch(struct ucx *t, uint32_t *seq)
 	return 1;
 }
 
+/* A flush covers many puts: it waits until there are enough of them, or nothing was posted meanwhile. */
+static inline bool ucx_puts_may_grow(struct ucx *t)
+{
+	const struct window *w = &t->window;
+	const bool may_grow = w->posted != t->seen && w->posted - w->completed < w->in_flight / 2;
+
+	t->seen = w->posted;
+	return may_grow;
+}
+
+/* A get or an atomic that was complete when it was posted left no request. */
 static inline int ucx_poll_send(struct ucx *t, uint32_t *seq)
 {
-	return frames_unlikely(t->requests != NULL) ? ucx_poll_remote(t, seq) : frames_poll_send(&t->frames, seq);
+	struct window *w = &t->window;
+
+	if (!frames_unlikely(t->requests != NULL))
+		return frames_poll_send(&t->frames, seq);
+	if (t->api == UCX_PUT) {
+		if (!t->flush && ucx_puts_may_grow(t))
+			return t->frames.fault.rc;
+	} else if (w->completed != w->posted && !t->requests[window_flight(w, w->completed)]) {
+		*seq = w->completed++;
+		return 1;
+	}
+	return ucx_poll_remote(t, seq);
 }
 
 /* NULL: complete. */
@@ -234,13 +258,31 @@ static inline int ucx_put(struct ucx *t, uint32_t seq)
 	return 1;
 }
 
+/* A put or a get, always of the same bytes. */
+static inline int ucx_post_one_place(struct ucx *t)
+{
+	static const ucp_request_param_t plain = {.op_attr_mask = 0};
+	struct window *w = &t->window;
+	void *request = t->api == UCX_PUT
+			    ? ucx_library.put_nbx(t->ep, w->own, w->target.size, w->remote, t->rkey, &plain)
+			    : ucx_library.get_nbx(t->ep, w->own, w->target.size, w->remote, t->rkey, &plain);
+
+	if (frames_unlikely(request != NULL))
+		return ucx_remote_later(t, request);
+	w->posted++;
+	return 1;
+}
+
 static inline int ucx_post_try(struct ucx *t, uint32_t seq, bool signal)
 {
 	int rc = 1;
 
 	(void)signal;
-	if (frames_unlikely(ucx_is_one_sided(t)))
+	if (frames_unlikely(ucx_is_one_sided(t))) {
+		if (t->is_one_place)
+			return ucx_post_one_place(t);
 		return t->puts_at_once ? ucx_put(t, seq) : ucx_post_remote(t, seq);
+	}
 	if (frames_unlikely(t->is_waiting)) {
 		rc = ucx_post_later(t);
 	} else {
