@@ -270,7 +270,7 @@ static void *dpdk_send_buffer(struct transport *transport, uint32_t seq)
 
 /* Write the number into the next frame. The driver gives back its reference to a frame that has left, and frees no frame,
  * as the sender keeps one. 0 or the recorded error. */
-static int dpdk_enter(struct dpdk *t, uint32_t seq)
+static inline __attribute__((always_inline)) int dpdk_enter(struct dpdk *t, uint32_t seq)
 {
 	struct rte_mbuf *m = next_out(t);
 
@@ -284,7 +284,7 @@ static int dpdk_enter(struct dpdk *t, uint32_t seq)
 }
 
 /* One frame: 1, 0 if the driver does not take it now, or the recorded error. */
-static int dpdk_send_one(struct dpdk *t, uint32_t seq)
+static inline __attribute__((always_inline)) int dpdk_send_one(struct dpdk *t, uint32_t seq)
 {
 	struct rte_mbuf *m = next_out(t);
 	const int rc = dpdk_enter(t, seq);
@@ -320,19 +320,30 @@ static int look_at_link(struct dpdk *t, uint32_t polls)
 	return frames_note(&t->frames, -ENETDOWN, "move messages", LOST_LINK);
 }
 
-static int dpdk_send_patiently(struct dpdk *t, uint32_t seq)
+/* Cold: the driver takes no frame now. */
+static __attribute__((noinline)) int dpdk_send_patiently(struct dpdk *t, uint32_t seq)
 {
 	uint32_t rounds = 0;
 	int rc;
 
-	while ((rc = dpdk_send_one(t, seq)) == 0) {
+	do {
 		rc = frames_wait_to_send(&t->frames, -1, 0, &rounds);
 		if (!rc)
 			rc = look_at_link(t, rounds);
 		if (rc)
 			return rc;
-	}
+		rc = dpdk_send_one(t, seq);
+	} while (!rc);
 	return rc < 0 ? rc : 0;
+}
+
+static inline int dpdk_send(struct dpdk *t, uint32_t seq)
+{
+	const int rc = dpdk_send_one(t, seq);
+
+	if (frames_unlikely(rc <= 0))
+		return rc ? rc : dpdk_send_patiently(t, seq);
+	return 0;
 }
 
 static int dpdk_post(struct transport *transport, uint32_t seq, bool signal)
@@ -342,7 +353,7 @@ static int dpdk_post(struct transport *transport, uint32_t seq, bool signal)
 	(void)signal;
 	if (frames_unlikely(t->acknowledges))
 		put_headers(t, next_out(t), t->headers, t->out_length);
-	return dpdk_send_patiently(t, seq);
+	return dpdk_send(t, seq);
 }
 
 static int dpdk_post_empty(struct transport *transport, uint32_t seq, bool signal)
@@ -351,7 +362,7 @@ static int dpdk_post_empty(struct transport *transport, uint32_t seq, bool signa
 
 	(void)signal;
 	put_headers(t, next_out(t), t->empty_headers, UDP_FRAME_NUMBER + FRAMES_NUMBER);
-	return dpdk_send_patiently(t, seq);
+	return dpdk_send(t, seq);
 }
 
 static int dpdk_post_more(struct transport *transport, uint32_t seq, bool signal)
