@@ -9,7 +9,7 @@
 #   SECONDS=N       how long `make fuzz` runs each of its TARGETS (default: all)
 #   ROUNDS=N        number of rounds of `make fuzz` (default: one) and of each case of `make bench` (default: until it is decided)
 #   RESUME=yes      `make bench` goes on where it was interrupted
-#   MINUTES=N       about how long `make bench` may take (default: 60)
+#   MINUTES=N       about how long `make bench` may take (default: 50)
 #   JOBS=N          number of targets that `make fuzz` runs at the same time
 #   VM=no           tests without the Soft-RoCE guest
 #   V=1             show whole commands
@@ -153,7 +153,7 @@ lint:
 	tests/lint
 
 RESUME  :=
-MINUTES := 60
+MINUTES := 50
 bench:
 	@common/deps build run bench
 	@grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || common/deps guest

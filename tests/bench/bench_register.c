@@ -78,6 +78,8 @@ static bool is_as_fast(int64_t size, bool device, double hz)
 		ours[i] = bench_p50_ns(column[REGISTER_T_HELD], column[REGISTER_T_BEGIN], MESSAGES, hz);
 		bare[i] = bench_p50_ns(held, begin, MESSAGES, hz);
 		ratio[i] = ours[i] / bare[i];
+		printf("%s of %lld bytes: bare %.0f ns, ours %.0f ns\n", device ? "ibv_reg_mr" : "mlock",
+		       (long long)size, bare[i], ours[i]);
 	}
 	median = bench_median(ratio, ROUNDS);
 	printf("%s of %lld bytes: %.0f ns, bare %.0f ns; median ratio %.3f, from %.3f to %.3f in %d rounds (must be <= "

@@ -18,6 +18,11 @@
  *
  * Prints "p50 NS p99 NS mean NS" of half round trips. First, a tenth of the messages is sent without
  * being measured.
+ *
+ *   build/bench/bench_sockets stream-tcp SIZE MESSAGES [CPU CPU]
+ *
+ * One direction, without TCP_NODELAY; each message has a number, which is checked; neither side ever sleeps. Prints
+ * "rate BYTES", payload a second, from the first message to the last.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -42,7 +47,7 @@
 #define BUFFERS	  8
 #define BUFFER	  65536
 
-enum mode { PLAIN, TRIES, REGISTERED, WAITS, MULTISHOT, SLEEPS, NAPI, SQPOLL, ZEROCOPY };
+enum mode { PLAIN, TRIES, REGISTERED, WAITS, MULTISHOT, SLEEPS, NAPI, SQPOLL, ZEROCOPY, STREAM };
 
 static const char *const mode_names[] = {[PLAIN] = "",
 					 [TRIES] = "uring-",
@@ -52,7 +57,8 @@ static const char *const mode_names[] = {[PLAIN] = "",
 					 [SLEEPS] = "uring-event-",
 					 [NAPI] = "uring-napi-",
 					 [SQPOLL] = "uring-sqpoll-",
-					 [ZEROCOPY] = "uring-zerocopy-"};
+					 [ZEROCOPY] = "uring-zerocopy-",
+					 [STREAM] = "stream-"};
 
 /* Linux 6.9; liburing 2.3 does not have it. */
 #define REGISTER_NAPI 27
@@ -118,7 +124,7 @@ static void send_at_once(int fd)
 		fail("TCP_NODELAY");
 }
 
-static void make_pair(bool is_stream, int fd[2])
+static void make_pair(bool is_stream, bool at_once, int fd[2])
 {
 	const int type = is_stream ? SOCK_STREAM : SOCK_DGRAM;
 	struct sockaddr_in address[2];
@@ -139,8 +145,8 @@ static void make_pair(bool is_stream, int fd[2])
 	if (fd[1] < 0)
 		fail("accept");
 	close(listener);
-	send_at_once(fd[0]);
-	send_at_once(fd[1]);
+	for (int i = 0; at_once && i < 2; i++)
+		send_at_once(fd[i]);
 }
 
 /* --- by io_uring --- */
@@ -324,6 +330,55 @@ static void pong(const struct side *s)
 	}
 }
 
+/* --- a stream --- */
+
+static void stream_send(const struct side *s, uint32_t number)
+{
+	memcpy(s->out, &number, sizeof(number));
+	for (size_t sent = 0; sent < s->size;) {
+		const ssize_t n = send(s->fd, s->out + sent, s->size - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n < 0 && errno != EAGAIN)
+			fail("send");
+		if (n < 0)
+			cpu_relax();
+		else
+			sent += (size_t)n;
+	}
+}
+
+static void stream_receive(const struct side *s, uint32_t number)
+{
+	for (size_t got = 0; got < s->size;) {
+		const ssize_t n = recv(s->fd, s->in + got, s->size - got, MSG_DONTWAIT);
+
+		if (n == 0 || (n < 0 && errno != EAGAIN))
+			fail("recv");
+		if (n > 0)
+			got += (size_t)n;
+	}
+	if (memcmp(s->in, &number, sizeof(number)) != 0)
+		fail("a message");
+}
+
+static int64_t stream(const struct side *s)
+{
+	int64_t start = 0;
+
+	for (long i = -s->warmup; i < s->messages; i++) {
+		if (!i)
+			start = clock_ticks_begin();
+		stream_send(s, (uint32_t)i);
+	}
+	return clock_ticks_end() - start;
+}
+
+static void drain(const struct side *s)
+{
+	for (long i = -s->warmup; i < s->messages; i++)
+		stream_receive(s, (uint32_t)i);
+}
+
 static void say(const int64_t *trip, long messages, double hz)
 {
 	struct span span = {trip, NULL, (size_t)messages};
@@ -359,13 +414,35 @@ static void make_side(struct side *s, struct io_uring *ring)
 	s->out = aligned_alloc(ALIGNMENT, (s->size / ALIGNMENT + 1) * ALIGNMENT);
 	memset(s->in, 1, s->size);
 	memset(s->out, 1, s->size);
-	if (s->mode == PLAIN)
+	if (s->mode == PLAIN || s->mode == STREAM)
 		return;
 	open_ring(s, ring);
 	if (s->mode == MULTISHOT) {
 		arm(s);
 		submit(s);
 	}
+}
+
+static int measure_stream(struct side *s, const int fd[2], char **cpus, double hz)
+{
+	int status = 0;
+	const pid_t pid = fork();
+	int64_t ticks;
+
+	s->fd = fd[!pid];
+	close(fd[!!pid]);
+	if (cpus)
+		pin(atoi(cpus[!pid]));
+	make_side(s, NULL);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		drain(s);
+		_exit(0);
+	}
+	ticks = stream(s);
+	waitpid(pid, &status, 0);
+	printf("rate %.0f\n", (double)s->messages * (double)s->size * hz / (double)ticks);
+	return status ? 1 : 0;
 }
 
 static int measure(struct side *s, const int fd[2], char **cpus, double hz)
@@ -400,6 +477,7 @@ int main(int argc, char **argv)
 	struct side s = {0};
 	struct clock_report clock;
 	bool is_stream = false;
+	char **cpus = argc > 5 ? argv + 4 : NULL;
 	int fd[2];
 
 	if (argc > 3) {
@@ -407,15 +485,16 @@ int main(int argc, char **argv)
 		s.messages = atol(argv[3]);
 		s.warmup = s.messages / 10;
 	}
-	if (argc <= 3 || !read_mode(argv[1], &s.mode, &is_stream) || s.size < 1 || s.size > 60000 || s.messages < 100) {
-		fprintf(
-		    stderr,
-		    "usage: %s [uring-[registered-|waiting-|multishot-|event-|napi-|sqpoll-|zerocopy-]]tcp|udp SIZE "
-		    "MESSAGES [CPU CPU]\n",
-		    argv[0]);
+	if (argc <= 3 || !read_mode(argv[1], &s.mode, &is_stream) || (s.mode == STREAM && !is_stream) ||
+	    s.size < sizeof(uint32_t) || s.size > (s.mode == STREAM ? 1 << 20 : 60000) || s.messages < 100) {
+		fprintf(stderr,
+			"usage: %s "
+			"[stream-|uring-[registered-|waiting-|multishot-|event-|napi-|sqpoll-|zerocopy-]]tcp|udp SIZE "
+			"MESSAGES [CPU CPU]\n",
+			argv[0]);
 		return 2;
 	}
 	clock_calibrate(100, &clock);
-	make_pair(is_stream, fd);
-	return measure(&s, fd, argc > 5 ? argv + 4 : NULL, clock.hz);
+	make_pair(is_stream, s.mode != STREAM, fd);
+	return s.mode == STREAM ? measure_stream(&s, fd, cpus, clock.hz) : measure(&s, fd, cpus, clock.hz);
 }

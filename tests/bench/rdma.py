@@ -8,7 +8,7 @@ import subprocess
 import rounds
 
 GUEST_MORE = 600  # seconds: to boot, and for the rounds that each case has in any case
-GUEST_ROUNDS = 3
+GUEST_ROUNDS = 1
 PACKAGES = ["perftest", "qperf", "ucx-utils"]
 
 

@@ -79,6 +79,7 @@ class Case:
     most: dict = dataclasses.field(default_factory=dict)  # quantity -> the maximum of ours
     beyond: dict = dataclasses.field(default_factory=dict)  # quantity -> by how much ours may exceed the fastest other
     enough: dict = dataclasses.field(default_factory=dict)  # quantity -> if ours is at most this, the ratio does not matter
+    why: str = ""                # said below the limits if one is not kept: what ours does more, or another way
     together: Optional[Callable[[], list]] = None  # one command measures all programs, for several rounds: for each a tuple of {quantity: value}
 
 
@@ -378,6 +379,9 @@ class Tally:
         ours, others = self.ours(), [p for p in self.case.programs if not p.ours and p.alike]
         return compare(self.values[ours.name][quantity], fastest([self.values[p.name][quantity] for p in others], quantity)) if ours and others else None
 
+    def is_limited(self):
+        return bool(self.ours()) and any(True for _ in self.limits())
+
     def own(self, quantity):
         return [v for v in self.values[self.ours().name][quantity] if v is not None]
 
@@ -398,7 +402,7 @@ class Tally:
         limits = [limit.judged(self.own(limit.quantity)) for limit in self.limits()] if self.ours() else []
         programs = [{"name": p.name, "ours": p.ours, "note": p.note, "commands": [shlex.join(map(str, run.client)) for run in p.runs],
                      "failure": self.failure.get(p.name), "values": self.values[p.name]} for p in self.case.programs]
-        return {"name": self.case.name, "rounds": self.count, "limits": limits, "programs": programs}
+        return {"name": self.case.name, "rounds": self.count, "why": self.case.why, "limits": limits, "programs": programs}
 
 
 def run_case(case, count=None, deadline=math.inf, dice=random):
@@ -439,7 +443,7 @@ def versions(packages):
 
 def machine(packages):
     return {"processor": first_match("/proc/cpuinfo", r"^model name\s*: (.*)$") or platform.machine(),
-            "cpus": os.cpu_count(), "kernel": platform.release(), "load_1min": os.getloadavg()[0],
+            "day": time.strftime("%-d %B %Y"), "cpus": os.cpu_count(), "kernel": platform.release(), "load_1min": os.getloadavg()[0],
             "virtual": bool(first_match("/proc/cpuinfo", r"^flags\s*:.*\b(hypervisor)\b")),
             "packages": versions(packages)}
 
@@ -478,9 +482,10 @@ def write(path, title, packages, cases):
 
 
 def bench(o, title, cases, packages):
-    """Measures the cases, one after the other, and prints and writes what each has shown at once. Returns the exit status: 0; 1 if ours failed; 2
-    if no case was chosen; 3 if a limit is exceeded; 4 if that is undecided."""
+    """Measures the cases, one after the other, those with limits first, and prints and writes what each has shown at once. Returns the exit status:
+    0; 1 if ours failed; 2 if no case was chosen; 3 if a limit is exceeded; 4 if that is undecided."""
     chosen, kept, done = [c for c in cases if not o.only or any(text in c.name for text in o.only)], kept_cases(o), []
+    chosen.sort(key=lambda case: not Tally(case).is_limited())
     if not chosen:
         say("--only: no case has such a name; the names are in this script")
         return 2

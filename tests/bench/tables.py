@@ -2,7 +2,7 @@
 """Formats the results of rounds.py as Markdown: one table of all limits, and for each benchmark what every program has measured, with
 the output of the benchmarks that print text.
 
-    tests/bench/tables.py FILE.json… FILE.txt…
+    tests/bench/tables.py VERSION FILE.json… FILE.txt…
 """
 import json
 import statistics
@@ -12,15 +12,29 @@ import textwrap
 UNITS = {"p50": (1e-3, "us"), "p99": (1e-3, "us"), "mean": (1e-3, "us"), "time": (1e-9, "s"), "memory": (1.0, "MiB"),
          "wall": (1e-9, "s"), "missed": (100.0, "%"), "GiB": (1e-9, "s"), "rate": (1e-6, "MB/s"),
          **{step: (1e-9, "s") for step in ("plan", "apply", "verify", "restore")}}
+SMALLER = {"us": "ns", "s": "ms"}  # a thousandth
+WIDTH = 100
 MORE_IS_BETTER = {"rate"}
+
+
+def digits(scaled):
+    """Three."""
+    return f"{scaled:.0f}" if abs(scaled) >= 100 else f"{scaled:.3g}"
+
+
+def two_digits(scaled):
+    return f"{scaled:.0f}" if scaled >= 10 else f"{scaled:.2g}"
 
 
 def amount(value, quantity):
     """With three digits, in the unit of the quantity."""
-    if value is None:
-        return "–"
-    scaled = value * UNITS[quantity][0]
-    return f"{scaled:.0f}" if scaled >= 100 else f"{scaled:.3g}"
+    return "–" if value is None else digits(value * UNITS[quantity][0])
+
+
+def unit_for(value, quantity):
+    """(factor, unit): a smaller one where the value would begin with zeros."""
+    factor, unit = UNITS[quantity]
+    return (factor * 1000, SMALLER[unit]) if unit in SMALLER and abs(value * factor) < 0.5 else (factor, unit)
 
 
 def middle(values):
@@ -40,18 +54,20 @@ def measured(limit):
     values = limit["values"]
     if not values:
         return "–"
+    three = (values["median"], *ends(values))
     if limit["kind"] == "ratio":
-        return "{:.2f} [{:.2f}–{:.2f}]".format(values["median"], *ends(values))
-    q = limit["quantity"]
-    median, low, high = (amount(v, q) for v in (values["median"], *ends(values)))
-    return f"{'+' if limit['kind'] == 'difference' and values['median'] >= 0 else ''}{median} {UNITS[q][1]} [{low}–{high}]"
+        return "{} [{}–{}]".format(*(f"{value:.2f}" if value < 10 else digits(value) for value in three))
+    factor, unit = unit_for(max(map(abs, three)), limit["quantity"])
+    median, low, high = (digits(value * factor) for value in three)
+    return f"{'+' if limit['kind'] == 'difference' and values['median'] >= 0 else ''}{median} {unit} [{low}–{high}]"
 
 
 def wanted(limit):
-    """ "<= 1", "0.95 to 1.05", "<= +0.1 us", "<= 1 or 1 s"."""
+    """ "<= 1", "0.95 to 1.05", "<= +100 ns", "<= 1 or 1 s"."""
     q, most = limit["quantity"], limit["limit"]
     if limit["kind"] != "ratio":
-        return f"<= {'+' if limit['kind'] == 'difference' else ''}{amount(most, q)} {UNITS[q][1]}"
+        factor, unit = unit_for(most, q)
+        return f"<= {'+' if limit['kind'] == 'difference' else ''}{digits(most * factor)} {unit}"
     if limit["least"] is not None:
         return f"{limit['least']:g} to {most:g}"
     enough = f" or {amount(limit['enough'], q)} {UNITS[q][1]}" if limit["enough"] is not None else ""
@@ -59,16 +75,17 @@ def wanted(limit):
 
 
 def answer(limit):
-    """ "yes", "NO", "undecided ±9 %"; "no other" if no other program is here."""
+    """ "yes", "NO", "open ±9 %"; "no other" if no other program is here."""
     if not limit["answer"]:
         return "no other"
     if limit["answer"] != "undecided":
         return "yes" if limit["answer"] == "yes" else "NO"
     if limit["noise"] is None:
-        return "undecided"
+        return "open"
     if limit["kind"] == "ratio":
-        return f"undecided ±{amount(limit['noise'] / limit['values']['median'], 'missed')} %"
-    return f"undecided ±{amount(limit['noise'], limit['quantity'])} {UNITS[limit['quantity']][1]}"
+        return f"open ±{two_digits(100 * limit['noise'] / limit['values']['median'])} %"
+    factor, unit = unit_for(limit["noise"], limit["quantity"])
+    return f"open ±{two_digits(limit['noise'] * factor)} {unit}"
 
 
 def name_of(limit, case):
@@ -100,13 +117,26 @@ def limits_table(cases):
     return markdown([["case: quantity", "ours / it, or ours", "limit", "kept"], *rows])
 
 
+def item(text):
+    return textwrap.fill(f"- {text}", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def reasons(cases):
+    """Why limits are not kept: for each reason, the cases."""
+    found = {}
+    for case in cases:
+        if case.get("why") and any(limit["answer"] == "no" for limit in case["limits"]):
+            found.setdefault(case["why"], []).append(case["name"])
+    return "\n".join(item(f"**{'; '.join(names)}**: {why}") for why, names in found.items())
+
+
 def notes_of(cases):
     """Each once: of programs, or why one has measured nothing."""
     for program in (program for case in cases for program in case["programs"]):
         nothing = all(v is None for values in program["values"].values() for v in values)
         note = f"not here: {program['failure']}" if nothing and program["failure"] else program["note"]
         if note:
-            yield textwrap.fill(f"- {program['name']}: {note}", 100, subsequent_indent="  ", break_on_hyphens=False)
+            yield item(f"{program['name']}: {note}")
 
 
 def programs_tables(cases):
@@ -125,31 +155,46 @@ def programs_tables(cases):
 
 # --- the page ---------------------------------------------------------------------------------------------------------
 
-def about(machine):
+def processor(machine):
+    return f"{machine['processor']}, {machine['cpus']} CPUs{' of a virtual machine' if machine['virtual'] else ''}, Linux {machine['kernel']}"
+
+
+def about(machine, first):
+    """What a table was measured with; the machine, too, if it is not the first one's."""
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
-    return textwrap.fill(f"{machine['processor']}, {machine['cpus']} CPUs{' of a virtual machine' if machine['virtual'] else ''}, "
-                         f"Linux {machine['kernel']}{'; ' + packages if packages else ''}; load at the end {machine['load_1min']:.1f}.",
-                         100, break_on_hyphens=False)
+    other = processor(machine) if processor(machine) != processor(first) else ""
+    said = "; ".join(filter(None, [other, packages, f"load at the end {machine['load_1min']:.1f}"]))
+    return textwrap.fill(f"{said[0].upper() if said.startswith('load') else said[0]}{said[1:]}.", WIDTH, break_on_hyphens=False)
 
 
 PREFACE = """# Benchmarks
 
+How fast kblat is, beside the programs that people use for the same: its round trips and rates
+beside those of sockperf, iperf3, qperf, perftest, ucx_perftest and fi_pingpong, its statistics
+beside NumPy, its commands beside what they must not take. One command makes this page:
+
     make bench
 
-makes this page (`build/bench/benchmarks.md`) in one run of at most an hour, and writes the values
-of every round as JSON (`build/bench/*.json`). `make bench ROUNDS=1` measures each case once, for a
-first look; `make bench RESUME=yes` continues one of the same commit that was interrupted.
+It takes some 50 minutes on a machine that is idle, prints what each case has shown when that ends,
+and writes this page (`build/bench/benchmarks.md`) and the values of every round
+(`build/bench/*.json`). `make bench ROUNDS=1` measures each case once, for a first look;
+`make bench RESUME=yes` continues one of the same commit that was interrupted; `MINUTES=20` gives
+it less time.
 
-The programs of a case run one after the other on the same two CPUs, in a different order in each
-round. A ratio compares kblat with another program in the same round: the fastest other one, by
-its median over the rounds, where none is named. The table has the median over the rounds, with
-its interval in brackets (90 %, by order statistics; with fewer than five rounds, the extremes).
-Where a value can be zero, its difference is limited instead. A limit is kept ("yes") or not
-("NO") if the whole interval is on one side of it; otherwise it is undecided, by the noise that is
-named. A case ends when its limits are decided: this is looked at after 5, 9, 17, 33 and 65
-rounds. A dash means that a program does not report the value. In a virtual machine, and
-especially in an emulated one, only ratios are meaningful, not latencies; on a busy machine (its
-load is above each table), not even these.
+**How it is measured.** The programs of a case run one after the other on the same two CPUs, in a
+different order in each round. A ratio compares kblat with another program in the same round: the
+fastest other one, by its median over the rounds, where none is named. The first table has the
+median over the rounds, with its interval in brackets (90 %, by order statistics; with fewer than
+five rounds, the extremes). Where a value can be zero, its difference to the other is limited ("+").
+A bare loop is a program of this repository that does the same with the same library and nothing
+else.
+
+**How it is judged.** A limit is kept ("yes") or not ("NO") if the whole interval is on one side of
+it; otherwise the question is open, and the noise, half of the interval, is named. A case ends when
+its limits are decided: this is looked at after 5, 9, 17, 33 and 65 rounds. Below the table is what
+is known of each "NO". In a virtual machine, and especially in an emulated one, only ratios are
+meaningful, not latencies; on a busy machine (its load is above each table), not even these. A dash
+means that a program does not report the value.
 """
 
 
@@ -162,15 +207,21 @@ def printed(path):
     """The output of a benchmark that prints text, whose first line is the title."""
     with open(path, encoding="utf-8") as text:
         title, said = text.read().split("\n", 1)
-    return f"## {title}\n\n```\n{said.rstrip()}\n```\n"
+    lines = [textwrap.fill(line, WIDTH, subsequent_indent="    ", break_on_hyphens=False, drop_whitespace=False) for line in said.rstrip().splitlines()]
+    return f"## {title}\n\n```\n" + "\n".join(lines) + "\n```\n"
 
 
-def page(paths):
+def page(paths, version=""):
+    """`version`: what was measured."""
     benches = [load(path) for path in paths if path.endswith(".json")]
-    parts = [PREFACE, f"## Every limit\n\n{limits_table([case for b in benches for case in b['cases']])}\n"]
-    parts += [f"## {b['title']}\n\n{about(b['machine'])}\n\n{programs_tables(b['cases'])}\n" for b in benches]
+    cases, first = [case for b in benches for case in b["cases"]], benches[0]["machine"]
+    head = f"{version + ', on ' if version else 'On '}{first['day']}: {processor(first)}."
+    parts = [PREFACE, f"## Every limit\n\n{textwrap.fill(head, WIDTH, break_on_hyphens=False)}\n\n{limits_table(cases)}\n"]
+    why = reasons(cases)
+    parts += [f"What is known of those that are not kept:\n\n{why}\n"] if why else []
+    parts += [f"## {b['title']}\n\n{about(b['machine'], first)}\n\n{programs_tables(b['cases'])}\n" for b in benches]
     return "\n".join([*parts, *(printed(path) for path in paths if path.endswith(".txt"))])
 
 
 if __name__ == "__main__":
-    print(page(sys.argv[1:]), end="")
+    print(page(sys.argv[2:], sys.argv[1]), end="")
