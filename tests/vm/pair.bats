@@ -63,23 +63,37 @@ ways_sum_up() {
 	assert_eq "$(of 0 'd["clock"]["hosts"]')" "['$other', 'kblat-guest']"
 }
 
-@test "a delay of 300 us in one direction is found to 10 % while measuring, and within the bound if it is permanent" {
-	local delay='dev eth0 root netem delay 300us' there back both found=no plain plain_error late late_error
-	write_disturbing
+# delayed: a spec of one point, and how to delay what this host sends, in $delay.
+delayed() {
+	delay='dev eth0 root netem delay 300us'
 	spec delay <<-'YAML'
 		settings: {kernel: exchange, transport: tcp, source_address: 192.0.2.1, sink_address: 192.0.2.2, messages: 1000, repetitions: 8, warmup: 5, timeout: 60s}
 	YAML
+}
+
+@test "a delay of 300 us in one direction is found to 10 % while measuring" {
+	local delay there back both apart quiet=no
+	delayed
+	write_disturbing
 	for _ in {1..5}; do
 		measure delay --no-state --sink "ssh $other" --source "$T/disturbing 2 'tc qdisc add $delay' 'tc qdisc del $delay'"
-		read -r there back both < <("$BATS_TEST_DIRNAME/pair_ways.py" delays "$run_dir/points/0000")
-		echo "later by $there us there, $back us back, $both us in round trips"
+		read -r there back both apart < <("$BATS_TEST_DIRNAME/pair_ways.py" delays "$run_dir/points/0000")
+		echo "later by $there us there, $back us back, $both us in round trips; those alike are up to $apart us apart"
 		# Timers have slack; the actual delay is found from the round trips.
 		if ((both >= 290 && both <= 400 && back <= 30 && back >= -30 && there - both <= 30 && both - there <= 30)); then
-			found=yes
-			break
+			return 0
 		fi
+		((apart > 30)) || quiet=yes
 	done
-	[ "$found" = yes ]
+	# Where even repetitions that should be alike differ by more, no difference can be told.
+	[ "$quiet" = no ]
+	skip "the machine is too busy: repetitions without a difference are $apart us apart"
+}
+
+@test "a permanent delay of 300 us in one direction is found within the bound" {
+	local delay plain plain_error late late_error
+	delayed
+	measure delay --no-state --reps 2 --sink "ssh $other"
 	plain=$(of 0 'least("lat_ns")') plain_error=$(of 0 error)
 	tc qdisc add $delay
 	measure delay --no-state --reps 2 --sink "ssh $other"

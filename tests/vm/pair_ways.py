@@ -2,7 +2,8 @@
 """Evaluates a point of the kernel `exchange` between two guests, from its columns.
 
     pair_ways.py ways POINT      no message arrives before it was sent, and the ways reported sum up to the round trip; prints the least of each
-    pair_ways.py delays POINT    how much later every second repetition is than the others: there, back, and in round trips
+    pair_ways.py delays POINT    how much later every second repetition is than the others: there, back, and in round trips; and how far those that
+                                 should be alike are apart, at most
 
 An emulated CPU stops for milliseconds whenever the host is busy, in the middle of a message too: no
 median is compared with another. Times are in us. POINT is a directory.
@@ -49,7 +50,8 @@ def least(repetitions):
 def delays(repetitions):
     late, plain = least(repetitions[1::2]), least(repetitions[::2])
     print('# delayed', *map(round, late), 'not delayed', *map(round, plain), file=sys.stderr)
-    return [a - b for a, b in zip(late, plain)]
+    alike = [(least(repetitions[i::4]), least(repetitions[i + 2::4])) for i in (0, 1)]
+    return [a - b for a, b in zip(late, plain)] + [max(abs(a - b) for one, other in alike for a, b in zip(one, other))]
 
 
 print(*[round(value) for value in {'ways': ways, 'delays': delays}[sys.argv[1]](sorted(glob.glob(sys.argv[2] + '/rep-*')))])
