@@ -49,6 +49,26 @@ bats_require_minimum_version 1.5.0
 }
 
 # bats test_tags=long
+@test "ended by a signal, it leaves the folders of others that began after it" {
+	local own theirs
+	"$ROOT/tests/leftovers" sleep 60 >/dev/null 2>&1 3>&- &
+	own=$!
+	pid=$own
+	await_run pgrep -P $own -x sleep
+	env -u TMPDIR "$ROOT/tests/leftovers" sh -c 'touch began; until [ -e go ]; do sleep 0.05; done; touch "${KBLAT_TEST_MEMORY:-$TMPDIR}/kept"' >out 2>&1 3>&- &
+	theirs=$!
+	pid=$theirs
+	await_run exists began
+	kill -TERM $own
+	wait $own || true
+	touch go
+	wait $theirs || true
+	cat out
+	assert_contains "$(cat out)" "/kept"
+	! grep -q "No such file" out
+}
+
+# bats test_tags=long
 @test "ended by a signal, it ends what it runs, and leaves neither a folder nor a process" {
 	local signal
 	for signal in TERM INT HUP; do
