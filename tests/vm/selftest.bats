@@ -212,6 +212,19 @@ qemu() {
 }
 
 # bats test_tags=long
+@test "a QEMU that crashes: exit status 75, and nothing is left" {
+    "$guest" --no-rdma -- sh -c 'echo ready; exec sleep 1000' >said 2>error 3>&- &
+    eventually grep -q ready said
+    kill -SEGV "$(qemu)"
+    status=0
+    wait $! || status=$?
+    cat error
+    [ "$status" -eq 75 ]
+    grep -q "segmentation fault: run 'sh' again" error
+    nothing_is_left
+}
+
+# bats test_tags=long
 @test "a task that the kernel never wakes up: exit status 75, and nothing is left" {
     status=0
     "$guest" --no-rdma --append sysctl.kernel.hung_task_timeout_secs=5 -- sh -c '
