@@ -148,7 +148,10 @@ NEEDS = {
         "kblat run wakeups/methods --out baseline", "kblat run wakeups/methods --out upgraded",
         "make fuzz SECONDS=240 ROUNDS=100 JOBS=2", "tests/fuzz/run --table build/fuzz/fuzz",
         "tests/vm/guest -- sh -c 'build/kblat run tests/bench/ring-memory --out runs; build/kblat summary runs/* --pattern'",
-        "tests/vm/guest -- rdma link", "tests/vm/guest --out results -- sh -c 'ib_send_lat -d rxe0 & sleep 1; ib_send_lat -d rxe0 192.0.2.1 >$KBLAT_OUT/rc.txt'",
+        "tests/vm/guest -- rdma link", "tests/vm/guest --no-rdma --cards --iommu -- sh -ec 'modprobe -a e1000e virtio_net vfio-pci; "
+        "build/kbtune card list; build/kbtune card bind 0000:00:05.0 0000:00:06.0; build/kblat run experiments/quickstart/dpdk.yaml --quick --out "
+        "/tmp/runs --set source_device=0000:00:05.0 --set sink_device=0000:00:06.0; build/kbtune card restore'",
+        "tests/vm/guest --out results -- sh -c 'ib_send_lat -d rxe0 & sleep 1; ib_send_lat -d rxe0 192.0.2.1 >$KBLAT_OUT/rc.txt'",
         "tests/vm/guest --cgroup v1 --cpus 8 --nodes 2 --append 'isolcpus=6,7' -- build/kbtune status",
         "tests/vm/guest -- bats tests/vm/faults.bats", "tests/vm/guest --no-rdma --count-time -- tests/vm/lean-bats tests/vm/trace.bats", "tests/vm/guest --no-rdma -- bats tests/vm/tuned.bats",
         "tests/vm/guest --no-rdma --cpus 3 --nodes 1 -- sh -c 'tests/vm/hold-events; tests/bench/explain-truth build/kblat --quiet --messages 400000'",

@@ -4,66 +4,12 @@
 #
 #   tests/vm/guest --no-rdma --cards --env KBLAT=$PWD/build/kblat --env KBTUNE=$PWD/build/kbtune -- bats tests/vm/dpdk.bats
 
+load dpdk_helper
+
 setup() {
-	T=$(mktemp -d)
-	cd "$T" || return 1
-	KBTUNE=${KBTUNE:-$(dirname -- "$KBLAT")/kbtune}
-	[[ $("$KBLAT" --version) != *"without DPDK"* ]] || skip "this build is without DPDK"
-	modprobe -a e1000e virtio_net uio_pci_generic || skip "the kernel has no uio_pci_generic"
-	mapfile -t cards < <(grep -l 0x020000 /sys/bus/pci/devices/*/class | xargs -n 1 dirname | xargs -n 1 basename)
-	cat >c.yaml <<-'YAML'
-		kblat: 1
-		name: c
-		settings: {transport: dpdk, kernel: pingpong, size: 64, messages: 300, repetitions: 1, warmup: 20, check: yes, huge: yes, descriptors: 256, cache: 32}
-	YAML
+	setup_cards uio_pci_generic
+	sed -i 's/check: yes/&, huge: yes/' c.yaml
 	echo 100 >/proc/sys/vm/nr_hugepages
-	for card in "${cards[@]}"; do
-		[ -e "/sys/bus/pci/devices/$card/driver" ] || echo "$card" >/sys/bus/pci/drivers_probe
-	done
-}
-
-teardown() {
-	"$KBTUNE" restore || true
-	cd /
-	rm -rf "$T"
-}
-
-hand_over() {
-	"$KBTUNE" card bind --driver uio_pci_generic "${cards[@]}"
-}
-
-# over SOURCE SINK OPTION…: the only run in the folder runs.
-over() {
-	rm -rf runs
-	"$KBLAT" run c.yaml --no-state --out runs --set source_device="$1" --set sink_device="$2" "${@:3}"
-}
-
-# impossible WORDS SINK OPTION…
-impossible() {
-	run over "${cards[0]}" "${@:2}"
-	echo "$output"
-	[ "$status" -eq 77 ]
-	[[ $(tr -s ' \n' ' ' <<<"$output") == *"$1"* ]]
-}
-
-# account: every message of a run was received or is lost, and the ports sent and received as many frames, but for those lost.
-account() {
-	/usr/bin/python3 -IS - <<-'PY'
-		import glob, json
-		(summary,), points = glob.glob("runs/*/summary.json"), 0
-		for point in json.load(open(summary))["points"]:
-		    counters, = glob.glob(f"runs/*/points/{point['id']:04}/rep-00/counters.json")
-		    d = json.load(open(counters))
-		    device = d["device"]
-		    rise = lambda side, key: device[side]["after"][key] - device[side]["before"][key]
-		    for one, other in ("source", "sink"), ("sink", "source"):
-		        assert rise(one, "opackets") == d[one]["posted"], (one, device)
-		        received = d[other]["received"] + rise(other, "late_messages") + rise(other, "other_frames")
-		        assert rise(other, "ipackets") == received, (other, device)
-		    assert d["source"]["posted"] == d["sink"]["received"] + point["loss"]["lost"], (d, point)
-		    points += 1
-		assert points
-	PY
 }
 
 @test "dpdk: cards that the kernel has, that nobody has, and without huge pages, are refused with the command that helps" {
@@ -100,6 +46,31 @@ account() {
 	echo "$output"
 	[ "$status" -eq 1 ]
 	[[ $(tr -s ' \n' ' ' <<<"$output") == *"another side of a point uses this card; each side needs its own"* ]]
+}
+
+@test "dpdk: a card whose link goes while messages are measured ends the run with one message; without a link, none begins" {
+	hand_over
+	for card in e1000e virtio-net; do
+		rm -rf runs
+		over "${cards[@]}" --set repetitions=1000 >out 2>err &
+		pid=$!
+		for ((n = 0; n < 300; n++)); do
+			! compgen -G "runs/*/points/0000/rep-00/counters.json" || break
+			sleep 0.2
+		done
+		echo "$card off" >/run/cables
+		status=0
+		wait $pid || status=$?
+		output=$(<err)
+		says "the port has lost its link"
+		[ "$status" -eq 1 ]
+		[ "$(grep -c 'point 1 of 1: failed' err)" -eq 1 ]
+		run over "${cards[@]}"
+		says "the port has had no link for 10 s; is its cable plugged in"
+		[ "$status" -eq 1 ]
+		echo "$card on" >/run/cables
+		over "${cards[@]}"
+	done
 }
 
 # interface_of CARD

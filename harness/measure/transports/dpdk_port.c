@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -144,14 +145,23 @@ static bool read_link(const char *card, const char *link, char *name, size_t siz
 	return true;
 }
 
-static int check_vfio(const struct dpdk_port *p, struct err *e)
+/* The file by which programs use a card that is bound to vfio-pci; false: it has none. */
+static bool find_group_file(const struct dpdk_port *p, char path[64])
 {
-	char group[32], path[64];
+	char group[32];
 
 	if (!read_link(p->name, "iommu_group", group, sizeof(group)))
-		return 0; /* without an IOMMU, the EAL says what is missing */
-	snprintf(path, sizeof(path), "/dev/vfio/%s", group);
-	if (!access(path, R_OK | W_OK))
+		return false;
+	snprintf(path, 64, "/dev/vfio/%s", group);
+	return true;
+}
+
+/* Without an IOMMU, the EAL says what is missing. */
+static int check_vfio(const struct dpdk_port *p, struct err *e)
+{
+	char path[64];
+
+	if (!find_group_file(p, path) || !access(path, R_OK | W_OK))
 		return 0;
 	return err_set(e, -EACCES, STATUS_IMPOSSIBLE, p->object, "open its IOMMU group",
 		       "%s: %s; run as root, or give this user the rights to that file", path, strerror(errno));
@@ -189,20 +199,29 @@ static int take_card(const struct dpdk_port *p, struct err *e)
 		       "another side of a point uses this card; each side needs its own");
 }
 
-/* With uio nothing keeps two programs from driving a card; with vfio-pci the kernel does. */
-static int check_programs(const struct dpdk_port *p, struct err *e)
+static bool find_uio_file(const struct dpdk_port *p, char path[64])
 {
-	char pattern[PATH_BYTES], path[PATH_BYTES], name[FILE_USER_MAX];
-	const char *const files[] = {path, NULL};
-	struct sysroot root;
+	char pattern[PATH_BYTES];
 	glob_t uio;
-	int pid, rc;
 
 	snprintf(pattern, sizeof(pattern), "/sys/bus/pci/devices/%s/uio/uio*", p->name);
 	if (glob(pattern, 0, NULL, &uio))
-		return 0;
-	snprintf(path, sizeof(path), "/dev/%.32s", strrchr(uio.gl_pathv[0], '/') + 1);
+		return false;
+	snprintf(path, 64, "/dev/%.32s", strrchr(uio.gl_pathv[0], '/') + 1);
 	globfree(&uio);
+	return true;
+}
+
+/* With uio nothing keeps two programs from driving a card; with vfio-pci the kernel does, but does not say which other it is. */
+static int check_programs(const struct dpdk_port *p, struct err *e)
+{
+	char path[64], name[FILE_USER_MAX];
+	const char *const files[] = {path, NULL};
+	struct sysroot root;
+	int pid, rc;
+
+	if (!find_uio_file(p, path) && !find_group_file(p, path))
+		return 0;
 	rc = sysroot_open(&root, NULL, e);
 	if (rc)
 		return rc;
@@ -217,9 +236,9 @@ static int check_programs(const struct dpdk_port *p, struct err *e)
 /* vfio-pci needs an IOMMU. */
 static const char *option_to_bind(const struct dpdk_port *p)
 {
-	char group[32];
+	char path[64];
 
-	return read_link(p->name, "iommu_group", group, sizeof(group)) ? "" : " --driver " DRIVER_UIO;
+	return find_group_file(p, path) ? "" : " --driver " DRIVER_UIO;
 }
 
 static int check_card(const struct dpdk *t, struct err *e)
@@ -373,7 +392,6 @@ static int start_eal(const struct dpdk *t, const char *card, int64_t memory, int
 	if (rc < 0)
 		return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, "dpdk", "start the EAL", "%s",
 			       take_words("it gives no reason", said, sizeof(said)));
-	forget_words();
 	is_up = true;
 	return 0;
 }
@@ -441,11 +459,27 @@ static int add_virtual(struct dpdk *t, const char *arguments, struct err *e)
 		       take_words("the EAL gives no reason", said, sizeof(said)));
 }
 
+/* The EAL starts without a card that it cannot have, and says why at its start. vfio-pci locks all memory of the EAL. */
+static int not_taken(const struct dpdk *t, struct err *e)
+{
+	const struct dpdk_port *p = &t->port;
+	const size_t bytes = (size_t)memory_mb(t) << 20;
+	char path[64], said[WORDS_MAX];
+	struct rlimit limit;
+
+	if (find_group_file(p, path) && geteuid() && !getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur < bytes)
+		return transport_memlock_too_low(p->object, "make the port", bytes,
+						 "smaller `mempool` or `descriptors`", e);
+	return err_set(e, -ENODEV, STATUS_IMPOSSIBLE, p->object, "make the port",
+		       "no driver of DPDK here has taken this card: %s",
+		       take_words("the package librte-meta-net has all of them", said, sizeof(said)));
+}
+
 static int find_port(struct dpdk *t, const char *text, struct err *e)
 {
 	static unsigned made; /* in one process there are several in tests only */
 	struct dpdk_port *p = &t->port;
-	char arguments[OPT_STR_MAX + 128] = "", said[WORDS_MAX];
+	char arguments[OPT_STR_MAX + 128] = "";
 
 	if (p->is_own_memif) {
 		describe_memif(t, arguments, sizeof(arguments));
@@ -457,11 +491,10 @@ static int find_port(struct dpdk *t, const char *text, struct err *e)
 			snprintf(arguments, sizeof(arguments), "%s", text + strcspn(text, ",") + 1);
 		return add_virtual(t, arguments, e);
 	}
-	if (!dpdk_library.eth_dev_get_port_by_name(p->name, &p->id))
-		return 0;
-	return err_set(e, -ENODEV, STATUS_IMPOSSIBLE, p->object, "make the port", "%s",
-		       take_words("no driver of DPDK here takes this card; the package librte-meta-net has all of them",
-				  said, sizeof(said)));
+	if (dpdk_library.eth_dev_get_port_by_name(p->name, &p->id))
+		return not_taken(t, e);
+	forget_words();
+	return 0;
 }
 
 static int refused(const struct dpdk_port *p, int rc, const char *operation, struct err *e)

@@ -1,8 +1,12 @@
 #include "measure/transports/transport.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
+#include "common/err.h"
 #include "common/feature.h"
+#include "common/units.h"
 
 const char *const role_names[] = {[ROLE_SOURCE] = "source", [ROLE_SINK] = "sink"};
 
@@ -31,4 +35,17 @@ int transport_absent(const struct transport_config *config, const void *settings
 	(void)settings, (void)out, (void)address;
 	snprintf(user, sizeof(user), "the transport %s", config->ops->name);
 	return feature_missing(config->ops->missing, user, e);
+}
+
+int transport_memlock_too_low(const char *object, const char *operation, size_t bytes, const char *less, struct err *e)
+{
+	struct rlimit limit = {0};
+	char have[32], need[32];
+
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	return err_set(e, -ENOMEM, STATUS_IMPOSSIBLE, object, operation,
+		       "it needs about %s of locked memory and the limit is %s (RLIMIT_MEMLOCK); raise it with `ulimit "
+		       "-l unlimited`, or ask for %s",
+		       unit_format(UNIT_BYTES, (int64_t)bytes, need, sizeof(need)),
+		       unit_format(UNIT_BYTES, (int64_t)limit.rlim_cur, have, sizeof(have)), less);
 }

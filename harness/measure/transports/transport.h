@@ -311,6 +311,9 @@ extern const char *const poll_mode_names[]; /* by enum poll_mode; NULL ends */
  * itself; ops->traits changes them. */
 struct transport_traits transport_traits_of(const struct transport_ops *ops, const void *settings);
 
+/* Records that so many bytes are to be locked, which this process' limit forbids: `less` names the settings that ask for less. -ENOMEM. */
+int transport_memlock_too_low(const char *object, const char *operation, size_t bytes, const char *less, struct err *e);
+
 /* ops->device_counters, or {} if it has none. New reference. */
 json_t *transport_device_counters(struct transport *t);
 

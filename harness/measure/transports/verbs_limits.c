@@ -219,7 +219,7 @@ int verbs_shortage(const struct verbs *t, int rc, const char *operation, struct 
 {
 	size_t bytes = total_bytes(t);
 	struct rlimit limit;
-	char have[32], need[32], asked[ASKED_MAX];
+	char asked[ASKED_MAX];
 
 	if (rc != -ENOMEM && rc != -EINVAL)
 		return err_sys(e, rc ? rc : -EIO, t->object, operation);
@@ -228,12 +228,7 @@ int verbs_shortage(const struct verbs *t, int rc, const char *operation, struct 
 		return err_set(e, rc, STATUS_IMPOSSIBLE, t->object, operation,
 			       "%s; %s may be more than the device supports", strerror(-rc),
 			       asked_for(t, asked, sizeof(asked)));
-	return err_set(
-	    e, rc, STATUS_IMPOSSIBLE, t->object, operation,
-	    "it needs about %s of locked memory and the limit is %s (RLIMIT_MEMLOCK); raise it with `ulimit -l "
-	    "unlimited`, or ask for less depth or size",
-	    unit_format(UNIT_BYTES, (int64_t)bytes, need, sizeof(need)),
-	    unit_format(UNIT_BYTES, (int64_t)limit.rlim_cur, have, sizeof(have)));
+	return transport_memlock_too_low(t->object, operation, bytes, "less depth or size", e);
 }
 
 /* Prefaulting more memory than exists would trigger the kernel's out-of-memory killer. */
