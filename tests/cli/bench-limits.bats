@@ -110,3 +110,17 @@ long = case([1] * 7, [2] * 7, limited=(), beyond={"p50": 1e-3}, name="x" * 34)
 page = tables.page(["made.json"]) + tables.limits_table([long])
 assert max(map(len, page.splitlines())) <= 100, page' >/dev/null
 }
+
+@test "cases with limits come first, and a reason is said of those that are not kept only" {
+	cd "$T"
+	limits 'def one(name, ours, **of):
+    return Case(name, [Program("a", [], ours=True), Program("b", [])], quantities=("p50",), together=lambda: [({"p50": ours}, {"p50": 2e6})] * 5, **of)
+cases = [one("shown", 1e6, limited=()), one("slow", 3e6, why="it does more"), one("as slow", 3e6, why="it does more"), one("quick", 1e6, why="never said")]
+assert rounds.bench(rounds.options("").parse_args(["--out", "made.json"]), "T", cases, []) == 3
+made = tables.load("made.json")["cases"]
+assert [case["name"] for case in made] == ["slow", "as slow", "quick", "shown"]
+page = tables.page(["made.json"], "kblat 9 (abc)")
+assert "- **slow; as slow**: it does more" in page and "never said" not in page and "kblat 9 (abc), on " in page, page
+small = {"kind": "value", "quantity": "time", "values": spread([4.48e6] * 5), "limit": 50e6, "least": None}
+assert (tables.measured(small), tables.wanted(small)) == ("4.48 ms [4.48–4.48]", "<= 50 ms")' >/dev/null
+}

@@ -1,4 +1,4 @@
-/* The tick clock: what must hold on any machine, however busy. Nothing here depends on how long something takes. */
+/* The tick clock: what must hold on any machine, however busy. How long something takes matters to one test only, which tries again. */
 #include <math.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/cpulist.h"
+#include "common/monotonic.h"
 #include "measure/instrument/clock.h"
 #include "measure/instrument/noise.h"
 #include "tap.h"
@@ -133,6 +134,22 @@ static void test_calibration(void)
 	ok(!memcmp(&before, &after, sizeof(before)), "the caller's affinity is what it was");
 }
 
+/* The costs take 16 ms or more by themselves. A busy machine may need several tries. */
+static void test_costs_meanwhile(void)
+{
+	int64_t best = INT64_MAX;
+
+	for (int i = 0; i < 30 && best > 72; i++) {
+		const int64_t begun = monotonic_ms();
+		struct clock_report r;
+
+		clock_calibrate(60, &r);
+		if (monotonic_ms() - begun < best)
+			best = monotonic_ms() - begun;
+	}
+	ok(best >= 59 && best <= 72, "a calibration of 60 ms takes %lld ms with all that is measured", (long long)best);
+}
+
 static void test_skew(void)
 {
 	struct cpulist before, after;
@@ -201,6 +218,7 @@ int main(void)
 	test_rising();
 	test_fit();
 	test_calibration();
+	test_costs_meanwhile();
 	test_skew();
 	test_noise();
 	test_json();
