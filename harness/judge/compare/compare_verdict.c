@@ -428,10 +428,25 @@ static double stdev_of(const struct compare_join *j, const struct compare_values
 	return isnan(v->stdev_units) ? v->stdev_runs / sqrt(runs) : v->stdev_units;
 }
 
+/* As many units as have relabellings enough that the observed one can be among the rarest `level` of them. */
+static size_t units_for_level(const struct compare_runs *runs, double level)
+{
+	size_t n = compare_units_least(runs);
+
+	for (; n < BOOTS_MOST; n++) {
+		const double k = (double)n; /* ln of C(2n, n), or of 2^n for pairs */
+
+		if (level * exp(runs->pairs ? k * M_LN2 : lgamma(2 * k + 1) - 2 * lgamma(k + 1)) >= 1)
+			break;
+	}
+	return n;
+}
+
 struct comparison_needed compare_needed(const struct compare_join *j, const struct compare_rule *rule)
 {
 	double side = rule->question == PERM_DIFFERS ? 0.5 : 1 - PERM_BETTER_SHARE;
 	double level = MEDIAN_LEVEL * rule->alpha * side / (double)(j->count ? j->count : 1);
+	const size_t least = units_for_level(j->runs, rule->alpha * side);
 	struct comparison_needed needed = {.units = 0};
 
 	for (size_t i = 0; i < j->count; i++) {
@@ -446,7 +461,7 @@ struct comparison_needed compare_needed(const struct compare_join *j, const stru
 			stdev /= fabs(v->level[ARM_BASE]);
 			effect = rule->effect;
 		}
-		n = boots_needed(effect, stdev, level, COMPARE_POWER, compare_units_least(j->runs));
+		n = boots_needed(effect, stdev, level, COMPARE_POWER, least);
 		if (n <= needed.units)
 			continue;
 		needed = (struct comparison_needed){
