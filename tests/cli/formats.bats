@@ -25,9 +25,9 @@ as_read() {
 	/usr/bin/python3 "$BATS_TEST_DIRNAME/format_readers.py" "$1" out "${@:2}" | sed 's/ $//'
 }
 
-# consumer FILE: that program of others, or skip.
+# consumer PART…: programs of others, or skip.
 consumer() {
-	[ -f "$ROOT/build/consumers/$1" ] || skip "not there: $1; tests/consumers gets it"
+	"$ROOT/tests/consumers" "$@" >consumers 2>&1 || skip "$(tail -n 1 consumers)"
 }
 
 # What each of the formats says of a test in a situation.
@@ -164,11 +164,11 @@ in_situation() {
 }
 
 @test "ktap: read by the kernel's own parser, nested by point" {
-	consumer kunit_parser.py
+	consumer linux
 	arms
 	results() {
 		# It also prints what it reads.
-		PYTHONPATH=$ROOT/build/consumers /usr/bin/python3 - <<-'PY' | tail -n 1
+		PYTHONPATH=$ROOT/build/consumers/linux /usr/bin/python3 - <<-'PY' | tail -n 1
 			import kunit_parser
 			all = kunit_parser.parse_run_tests(open("out").read().splitlines())
 			point, overall = all.subtests
@@ -182,10 +182,10 @@ in_situation() {
 }
 
 @test "lava: signals that its dispatcher takes, with measurements and units" {
-	consumer lava_shell.py
+	consumer lava
 	arms
 	results() {
-		/usr/bin/python3 - "$ROOT/build/consumers/lava_shell.py" <<-'PY'
+		/usr/bin/python3 - "$ROOT/build/consumers/lava/usr/lib/python3/dist-packages/lava_dispatcher/actions/test/shell.py" <<-'PY'
 			import ast, decimal, re, sys
 			text = open(sys.argv[1]).read()
 			signal = re.search(r'"signal": r"(.*?)",', text).group(1)
@@ -317,6 +317,25 @@ write_claim() {
 	PY
 }
 
+@test "an interval that has no end is unbounded in every format, in the table and on the page" {
+	boots base boots=4 between=0.003 within=0.003
+	boots slower prefix=b boots=4 between=0.003 within=0.003 kernel=6.1.0-56-amd64 slower=0.1
+	local format
+	for format in ktap tap junit kcidb tmt; do
+		in_format $format slower --alpha 1
+		assert_eq "$status" 4
+		assert_contains "$(cat out)" "interval unbounded to unbounded"
+		[[ $(as_read $format p50) =~ ^(skip|skipped|DONE|error)$ ]]
+	done
+	in_format lava slower --alpha 1
+	run -4 "$KBLAT" compare base --with slower --alpha 1 --out page
+	[[ $output =~ unbounded\ +unbounded ]]
+	assert_contains "$output" "about 5 boots in each arm would show a change" # of 4 boots one relabelling of 70 is more than 0.8 %
+	run grep -hiE '[+-]nan|>nan|>[+-]?inf|>\?<' out page/report.html
+	assert_eq "$output" ""
+	grep -q '<td class="n">unbounded</td>' page/report.html
+}
+
 @test "in a folder whose name is not UTF-8 every format can be read" {
 	odd_claims odd.yaml no
 	local format out=$'o\xffut'
@@ -433,11 +452,11 @@ measured() {
 }
 
 @test "the jobs of docs/labs.md: kselftest runs it, and shows a regression, none, and an undecided comparison" {
-	consumer selftests/lib.mk
+	consumer linux
 	arms
 	boots few prefix=d boots=3 kernel=6.1.0-56-amd64
 	mkdir -p tree/tools/testing
-	cp -r "$ROOT/build/consumers/selftests" tree/tools/testing
+	cp -r "$ROOT/build/consumers/linux/selftests" tree/tools/testing
 	mkdir tree/tools/testing/selftests/kblat
 	job kselftest
 	for n in 1 2 3; do
@@ -489,7 +508,7 @@ measured() {
 }
 
 @test "the jobs of docs/labs.md: LAVA's own schema of test definitions takes that for LAVA" {
-	consumer lava/usr/lib/python3/dist-packages/lava_common/schemas/test/testdef.py
+	consumer lava
 	job LAVA
 	PYTHONPATH=$ROOT/build/consumers/lava/usr/lib/python3/dist-packages /usr/bin/python3 - <<-'PY'
 		import yaml
@@ -499,7 +518,7 @@ measured() {
 }
 
 @test "the jobs of docs/labs.md: gitlab-ci-local takes that for GitLab by GitLab's schema, and runs it: passed, failed, a warning" {
-	consumer gitlab/node_modules/gitlab-ci-local/src/index.js
+	[ -d "$ROOT/build/consumers/gitlab" ] || skip "gitlab-ci-local is not Debian's: tests/consumers gets it from npm"
 	command -v node >/dev/null || skip "not there: node"
 	arms
 	boots few prefix=d boots=3 kernel=6.1.0-56-amd64
@@ -509,11 +528,11 @@ measured() {
 	git remote add origin git@gitlab.example:group/kblat.git
 	git -c user.name=k -c user.email=k@example.com commit -q --allow-empty -m kblat
 	# It copies the tree with rsync.
-	PATH=$ROOT/build/consumers/rsync/usr/bin:$PATH
+	PATH=$ROOT/build/consumers/gitlab/usr/bin:$PATH
 	for arm in same:PASS slower:FAIL few:WARN; do
 		measured "${arm%%:*}"
 		rm -f kblat.xml
-		HOME=$PWD NO_COLOR=1 LD_LIBRARY_PATH=$(echo "$ROOT"/build/consumers/rsync/usr/lib/*-linux-gnu) \
+		HOME=$PWD NO_COLOR=1 LD_LIBRARY_PATH=$(echo "$ROOT"/build/consumers/gitlab/usr/lib/*-linux-gnu) \
 			node "$ROOT/build/consumers/gitlab/node_modules/gitlab-ci-local/src/index.js" latency >out 2>&1 || true
 		grep -q 'json schema validated' out || { cat out && return 1; }
 		assert_eq "$(grep -oE '^ (PASS|FAIL|WARN) ' out)" " ${arm#*:} "
@@ -522,8 +541,12 @@ measured() {
 }
 
 @test "the jobs of docs/labs.md: Jenkins's language takes that for Jenkins; its steps are played" {
-	consumer groovy/usr/share/java/groovy.jar
-	command -v java >/dev/null || skip "not there: java"
+	local java
+	consumer groovy
+	if ! java=$(command -v java); then
+		consumer java
+		java=$(compgen -G "$ROOT/build/consumers/java/usr/lib/jvm/*/bin/java" | head -n 1)
+	fi
 	arms
 	boots few prefix=d boots=3 kernel=6.1.0-56-amd64
 	job Jenkins
@@ -547,7 +570,7 @@ measured() {
 	jars=$(printf '%s:' "$ROOT"/build/consumers/groovy/usr/share/java/{groovy,asm*,antlr}.jar)
 	for arm in same:SUCCESS slower:"FAILURE kblat compare: 3" few:UNSTABLE; do
 		measured "${arm%%:*}"
-		run -0 --separate-stderr java -cp "$jars" groovy.ui.GroovyMain play.groovy
+		run -0 --separate-stderr "$java" -cp "$jars" groovy.ui.GroovyMain play.groovy
 		assert_eq "${lines[-1]}" "${arm#*:}"
 	done
 }

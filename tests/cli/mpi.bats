@@ -1,11 +1,13 @@
 #!/usr/bin/env bats
-# kblat beside an MPI program (docs/mpi.md), with Open MPI from a root of its own, which tests/consumers gets.
+# kblat beside an MPI program (docs/mpi.md), with Open MPI from Debian's packages, which tests/consumers unpacks.
 
 load helper
 load slurm_helper
 
 setup_file() {
-	export MPI=${BATS_TEST_DIRNAME%/*/*}/build/consumers/openmpi/usr
+	local root=${BATS_TEST_DIRNAME%/*/*}
+	export MPI=$root/build/consumers/openmpi/usr
+	"$root/tests/consumers" openmpi >&2 || true
 	[ ! -x "$MPI/bin/orterun" ] ||
 		cc -O2 -o "$BATS_FILE_TMPDIR/pingpong" "$BATS_TEST_DIRNAME/mpi_pingpong.c" -I"$MPI/lib/x86_64-linux-gnu/openmpi/include" \
 			-L"$MPI/lib/x86_64-linux-gnu/openmpi/lib" -L"$MPI/lib/x86_64-linux-gnu" -Wl,-rpath-link,"$MPI/lib/x86_64-linux-gnu" -lmpi
@@ -13,7 +15,7 @@ setup_file() {
 
 setup() {
 	kblat_setup
-	[ -x "$MPI/bin/orterun" ] || skip "Open MPI is not there: tests/consumers gets it"
+	[ -x "$MPI/bin/orterun" ] || skip "Open MPI cannot be had here"
 }
 
 # mpirun OPTION…: on this machine, over UCX whatever its devices are, with the lane in its log.
