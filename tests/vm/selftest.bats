@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The guest as its users see it. Boots are few: setup_file's serves most of the tests.
 
+root=${BATS_TEST_DIRNAME%/*/*}
 guest=$BATS_TEST_DIRNAME/guest
 
 # What runs in the guest. Arguments: those the test wants to see arrive.
@@ -27,6 +28,7 @@ if command -v ib_send_lat >/dev/null; then
         ib_send_lat -d rxe0 -n 500 -s 32 192.0.2.1 >"$KBLAT_OUT/latency" 2>&1 && break
     done
 fi
+"$KBLAT" run "$KBLAT_OUT/samples.yaml" --out "$KBLAT_OUT/runs" --no-state --quiet >/dev/null 2>"$KBLAT_OUT/samples-said"
 mkdir "$KBLAT_OUT/sub" && mv "$KBLAT_OUT/memlock" "$KBLAT_OUT/sub/memlock"
 head -c 4000000 "$KBLAT_OUT/noise"
 sleep 1000 &
@@ -51,10 +53,11 @@ setup_file() {
     cd "$work" || return
     head -c 4000000 /dev/urandom >out/noise
     report_from_inside >script
+    printf 'kblat: 1\nname: samples\nsettings: {kernel: rate, transport: shmem, rate: 1kHz, messages: 100, repetitions: 1, sink: file, missed_limit: 100%%}\n' >out/samples.yaml
     "$BATS_TEST_DIRNAME/accel" "$("$BATS_TEST_DIRNAME/prepare")" # so that guest prints nothing about it
     for _ in 1 2 3; do
         rm -f stdout
-        UNWANTED=1 "$guest" --out out --env $'GREETING=hello\nyou' -- \
+        UNWANTED=1 "$guest" --out out --env "KBLAT=${KBLAT:-$root/build/kblat}" --env $'GREETING=hello\nyou' -- \
             sh script "${awkward[@]}" 2>stderr | read_slowly stdout
         came_back=${PIPESTATUS[0]}
         [ "$came_back" -eq 75 ] || break # the emulator's fault: README.md
@@ -131,6 +134,12 @@ nothing_is_left() { nothing_runs && [ -z "$(ls -A "$TMPDIR")" ]; }
     [ -O out/sub/memlock ]
 }
 
+@test "kblat's file sink writes to --out, whose file system knows files by their names only" {
+    cat out/samples-said
+    [ "$(/usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["status"])' out/runs/*/run.json)" != FAILED ]
+    [ "$(/usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["points"][0]["sink"]["stored_bytes"] > 0)' out/runs/*/summary.json)" = True ]
+}
+
 @test "what is written elsewhere is not" {
     [ "$(cat out/could-write)" = yes ]
     [ ! -e here-only ]
@@ -187,6 +196,20 @@ nothing_is_left() { nothing_runs && [ -z "$(ls -A "$TMPDIR")" ]; }
 
 @test "out of time: exit status 1, and nothing is left" {
     fails_with 1 'ran out of time after 1 s' "$guest" --timeout 1 -- sleep 1000
+    nothing_is_left
+}
+
+@test "out of time while the command runs: it ends by itself, and what it has done is kept, also with --in-memory" {
+    local limit
+    for limit in 20 60 180; do # on a busy machine it has not begun before
+        # shellcheck disable=SC2016 # the guest's shell expands it
+        fails_with 1 "ran out of time after $limit s" "$guest" --no-rdma --in-memory --out late --timeout $limit -- bash -c '
+            trap "echo ended >\"\$KBLAT_OUT/end\"; exit 0" TERM
+            while :; do sleep 0.1; done'
+        [ ! -e late/end ] || break
+    done
+    [[ $output == *"kept what it had done"* ]]
+    [ "$(cat late/end)" = ended ]
     nothing_is_left
 }
 

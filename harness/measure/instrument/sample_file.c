@@ -51,9 +51,9 @@ static int rep_file_fail(struct rep_file *f, int rc, uint64_t bytes, struct err 
 {
 	if (f->keep)
 		unlink(f->path);
-	return err_set(e, rc, STATUS_FAILED, f->dir, "write the samples to a file in",
-		       "%s after %llu bytes; free some space, or choose another folder with sink_dir", strerror(-rc),
-		       (unsigned long long)bytes);
+	return err_set(e, rc, STATUS_FAILED, f->path, "write the samples",
+		       "%s after %llu bytes; %schoose another folder with sink_dir", strerror(-rc),
+		       (unsigned long long)bytes, rc == -ENOSPC || rc == -EDQUOT ? "free some space, or " : "");
 }
 
 static void rep_file_close(struct rep_file *f)
@@ -103,13 +103,14 @@ static int write_piece(struct sample_file *f, uint64_t at, size_t size)
 	return 0;
 }
 
-/* Write the last piece, padded to whole blocks, and then truncate the file. */
+/* Write the last piece, padded to whole blocks, and then truncate the file; but for one that has no name any more, whose
+ * end nobody will see: 9p and its like truncate by name. */
 static int write_rest(struct sample_file *f, uint64_t at, uint64_t end)
 {
 	size_t rest = (size_t)(end - at), filled = (rest + BLOCK - 1) / BLOCK * BLOCK;
 	int rc = rest ? write_piece(f, at, f->is_direct ? filled : rest) : 0;
 
-	if (!rc && f->is_direct && ftruncate(f->fd, (off_t)end))
+	if (!rc && f->is_direct && f->at.keep && ftruncate(f->fd, (off_t)end))
 		rc = -errno;
 	return rc;
 }
