@@ -38,7 +38,7 @@ const split = (n, room) => (s, of = n) => (s - (of - 1) / 2) * Math.min(room, 0.
 // An axis: from, to, log or f (what is linear along it), at (labels and where), text (of a value), name, and whether its labels are
 // names (which are turned, and cut, if there is no room).
 function place(a, v) {
-	const f = a.f || (a.log ? Math.log10 : v => v), from = f(a.from), to = f(a.to);
+	const f = a.f || (a.log ? v => Math.log10(Math.max(0, v)) : v => v), from = f(a.from), to = f(a.to);
 	return Math.max(0, Math.min(1, to === from ? 0.5 : (f(v) - from) / (to - from)));
 }
 
@@ -61,7 +61,7 @@ function ticks(a, room) {
 	return a.at || (a.log ? logarithmicTicks : linearTicks)(a, room).map(v => [v, a.text(v)]);
 }
 
-const LETTER = 0.58;
+const LETTER = 0.58, WIDE_LETTER = 0.63;
 const CUT = 30;
 const longest = labels => labels.reduce((most, l) => Math.max(most, l.length), 0);
 
@@ -106,7 +106,7 @@ class Panel {
 		if (this.turned) {
 			const every = Math.ceil(1.25 * em / each);
 			this.x.ticks = names.filter((t, i) => i % every === 0).map(([v, text]) => [v, text.replace(/\n/g, ', ').slice(0, CUT)]);
-			below = Math.min(length, CUT) * LETTER + 0.6;
+			below = Math.min(length, CUT) * WIDE_LETTER + 0.6;
 		}
 		this.high = this.bottom + em * (below + (this.x.name ? 1.5 : 0.2));
 	}
@@ -303,12 +303,14 @@ const kinds = {
 
 	axis(f) {
 		const {v, rows} = f, n = v.lines.length, shift = split(n, 0.14), values = rows.flatMap(r => r.slice(4, 7)).filter(a => a > 0);
-		const bad = rows.filter(r => r[3] === 0), paced = rows.some(r => known(r[7])), panels = v.panels.length;
+		const bad = rows.filter(r => r[3] === 0), paced = rows.some(r => known(r[7]));
+		const heads = v.panels.map((head, k) => [head, rows.filter(r => r[0] === k + 1 && (known(r[4]) || known(r[7])))]).filter(p => p[1].length), panels = heads.length;
 		f.key([...(n > 1 ? v.lines.map((name, s) => [s, name, 'dot']) : []), ...(bad.length ? [['red', 'not valid', 'cross']] : [])]);
 		f.across = f.width > panels * 20 * f.em ? panels : 1;
 		const x = categories(v.labels, v.axis_name), y = latencies(least(values), most(values));
-		v.panels.forEach((head, k) => {
-			const mine = rows.filter(r => r[0] === k + 1), at = r => r[2] + shift(r[1] - 1), p = f.panel({tall: 18, head, x, y});
+		heads.forEach(([head, mine]) => {
+			if (!mine.some(r => known(r[4]))) return;
+			const at = r => r[2] + shift(r[1] - 1), p = f.panel({tall: 18, head, x, y});
 			for (let s = 0; s < n; s++) {
 				const line = mine.filter(r => r[1] === s + 1);
 				p.bars(line.map(r => [at(r), known(r[5]) ? r[5] : r[4], known(r[6]) ? r[6] : r[4]]), s);
@@ -321,9 +323,10 @@ const kinds = {
 			p.dots(mine.filter(r => r[3] === 0).map(r => [at(r), r[4]]), 'red', 0.4, 'cross');
 		});
 		if (!paced) return;
-		v.panels.forEach((head, k) => {
-			const mine = rows.filter(r => r[0] === k + 1 && known(r[7])), top = Math.max(0.01, most(rows.map(r => r[7] + r[8]).filter(known)));
-			const p = f.panel({tall: 5, head: 'steps missed (filled) and not sent', x, y: {from: 0, to: 100 * top, text: percent}}), wide = Math.min(0.14, 0.8 / n) * 0.8;
+		heads.forEach(([head, all]) => {
+			const mine = all.filter(r => known(r[7])), top = Math.max(0.01, most(rows.map(r => r[7] + r[8]).filter(known)));
+			if (!mine.length) return;
+			const p = f.panel({tall: 5, head: `${head ? `${head}: ` : ''}steps missed (filled) and not sent`, x, y: {from: 0, to: 100 * top, text: percent}}), wide = Math.min(0.14, 0.8 / n) * 0.8;
 			for (let s = 0; s < n; s++) {
 				const line = mine.filter(r => r[1] === s + 1), at = r => r[2] + shift(s);
 				p.boxes(line.map(r => [at(r) - wide / 2, 0, at(r) + wide / 2, 100 * (r[7] + r[8])]), s);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""browser.py [--open] CHROMIUM PAGE...: checks pages in a browser (--open: only that they open without errors). Prints a line for each error, with exit
-status 1.
+"""browser.py [--open] CHROMIUM PAGE...: checks pages in a browser (--open: only that they open with little work, and that all figures can be drawn). Prints a line
+for each error, with exit status 1.
 
 Each page is opened with widths of 1300 and 400 pixels, in light and dark mode. There must be no
 errors of scripts, and no requests except for the page itself; nothing may be wider than the window,
@@ -260,11 +260,39 @@ def faults_of(browser, url):
             yield f"a request for {params['request']['url'][:200]}"
 
 
+# What a page makes the browser do until it can be read. How long that takes depends on the machine and on what else it does, so the work is
+# limited and not the time. The limits are about twice what the largest page needs, that of the thesis' 27 experiments; a page that draws all of
+# its figures at once, measures each row of a table, or has its tables twice is far beyond them.
+WORK = {
+    "elements": (40000, "document.querySelectorAll('*').length", "each has to be made, styled and placed"),
+    "figures drawn": (16, "document.querySelectorAll('.drawing').length", "others are drawn when they come near the window"),
+    "layouts": (60, "LayoutCount", "one for the page, some for each figure that is drawn; not one for each row"),
+    "bytes of script and style": (50000, "[...document.querySelectorAll('script:not([type]),style')].reduce((n, e) => n + e.textContent.length, 0)",
+                                  "read and compiled before anything is shown"),
+    "bytes of tables that are there twice": (20000, """(() => { const seen = new Set(); let twice = 0;
+        for (const t of document.querySelectorAll('script[type="text/tab-separated-values"]'))
+          if (seen.has(t.textContent)) twice += t.textContent.length; else seen.add(t.textContent);
+        return twice; })()""", "a figure's data are embedded once"),
+}
+
+
 def open_page(browser, url):
+    browser.call("Performance.enable")
+    browser.call("Emulation.setDeviceMetricsOverride", width=1300, height=900, deviceScaleFactor=1, mobile=False)
     began = time.monotonic()
     browser.open(url)
-    print(f"{os.path.getsize(url[len('file://'):]) / 1e6:.2f} MB, loaded in {time.monotonic() - began:.2f} s: {os.path.basename(url)}")
+    seconds = time.monotonic() - began
     browser.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
+    metrics = {m["name"]: m["value"] for m in browser.call("Performance.getMetrics")["metrics"]}
+    work = {name: int(metrics[of] if of in metrics else browser.evaluate(of)) for name, (_, of, _) in WORK.items()}
+    print(f"{os.path.getsize(url[len('file://'):]) / 1e6:.2f} MB, loaded in {seconds:.2f} s: {os.path.basename(url)}; "
+          + ", ".join(f"{n} {name}" for name, n in work.items()))
+    for name, n in work.items():
+        if n > WORK[name][0]:
+            yield f"{n} {name}, at most {WORK[name][0]}: {WORK[name][2]}"
+    browser.evaluate(DRAW)
+    for text in browser.evaluate(NOT_DRAWN):
+        yield f"a figure: {text}"
     yield from faults_of(browser, url)
 
 
