@@ -308,7 +308,8 @@ void cli_print_item(const char *name, int column, const char *text, FILE *out)
 {
 	struct fill f = {.out = out, .width = help_width(out), .indent = column, .bare = true};
 
-	f.column = fprintf(out, "  %s", name);
+	fprintf(out, "  %s", name);
+	f.column = 2 + (int)text_columns(name, strlen(name));
 	if (f.column + 2 > column)
 		end_line(&f);
 	wrap(&f, text);

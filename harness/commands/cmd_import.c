@@ -48,9 +48,9 @@ static enum status import_all(const struct cli_list *args, void *options, struct
 		return STATUS_OK;
 	}
 	if (args->count < 2)
-		err_set(e, -EINVAL, STATUS_USAGE, "kblat import", NULL, "give a format and at least one file");
-	else if (!import_options_read(&o->import, "kblat import", args->items[0], e) && !q->out)
-		err_set(e, -EINVAL, STATUS_USAGE, "kblat import", NULL, "--out DIR is missing");
+		err_set(e, -EINVAL, STATUS_USAGE, "import", NULL, "give a format and at least one file");
+	else if (!import_options_read(&o->import, "import", args->items[0], e) && !q->out)
+		err_set(e, -EINVAL, STATUS_USAGE, "import", NULL, "--out DIR is missing");
 	for (size_t i = 1; !e->status && i < args->count; i++) {
 		char *path;
 

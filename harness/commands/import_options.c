@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clean_stream.h"
+#include "common/diag.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
@@ -13,6 +14,24 @@
 #include "measure/import/foreign.h"
 #include "measure/import/formats.h"
 #include "measure/run/channel.h"
+#include "measure/run/environment.h"
+
+static int refuse_format(const char *command, const char *format, struct err *e)
+{
+	char hint[SUGGESTION_MAX];
+	const char **names;
+	size_t n = 0;
+
+	while (import_formats[n].name)
+		n++;
+	names = or_abort(calloc(n + 1, sizeof(*names)));
+	for (size_t i = 0; i < n; i++)
+		names[i] = import_formats[i].name;
+	err_set(e, -EINVAL, STATUS_USAGE, command, NULL, "there is no format '%.60s'%s; kblat import --list lists them",
+		format, suggestion(suggest(format, names), hint, sizeof(hint)));
+	free(names);
+	return -EINVAL;
+}
 
 int import_options_read(struct import_options *o, const char *command, const char *format, struct err *e)
 {
@@ -21,8 +40,7 @@ int import_options_read(struct import_options *o, const char *command, const cha
 
 	q->format = format_find(format);
 	if (!q->format)
-		return err_set(e, -EINVAL, STATUS_USAGE, command, NULL,
-			       "there is no format '%.60s'; kblat import --list lists them", format);
+		return refuse_format(command, format, e);
 	if ((q->column && !q->format->takes_column) || (q->unit && !q->format->takes_unit))
 		return err_set(e, -EINVAL, STATUS_USAGE, command, NULL,
 			       "%s is not for the format %s, which has its own",
@@ -152,9 +170,25 @@ static void show_plan(const struct foreign_request *q)
 	}
 }
 
+/* Are there such profiles, and what would end it? */
+static int foresee(const struct foreign_request *q, struct err *e)
+{
+	json_t *names = json_object();
+	int rc;
+
+	for (size_t i = 0; i < q->arms; i++)
+		if (q->arm[i].environment)
+			json_object_set_new(names, q->arm[i].environment, json_true());
+	rc = environment_foresee(names, stderr, e);
+	json_decref(names);
+	return rc;
+}
+
 static enum status measure_foreign(const struct foreign_request *q, const struct foreign_how *how, struct err *e)
 {
 	if (how->dry_run) {
+		if (foresee(q, e))
+			return e->status;
 		show_plan(q);
 		return STATUS_OK;
 	}

@@ -213,6 +213,8 @@ in_environments() {
 	done <<-'END'
 		--foreign csv|give the command after --
 		--foreign gauss -- true|there is no format 'gauss'
+		--foreign sockpref -- true|there is no format 'sockpref'; did you mean 'sockperf'?
+		--foreign sockperf --environment isolatd,none --dry-run -- true|unknown profile 'isolatd'; did you mean 'isolated'?
 		--foreign csv --set a=b -- true|but not with what is for specs
 		--foreign csv --quick -- true|but not with what is for specs
 		--foreign csv --json -- true|but not with what is for specs
@@ -223,7 +225,8 @@ in_environments() {
 		quickstart --timeout 3s|require --foreign
 		quickstart other|too many arguments, from 'other' on
 	END
-	run "$KBLAT" run --foreign csv --dry-run --reps 2 --base "a b" --environment none,quiet -- c d
+	in_environments
+	run "$KBLAT" run --foreign csv --dry-run --reps 2 --base "a b" --environment none,quiet --profile-path "$T" -- c d
 	[ "$status" -eq 0 ]
 	assert_eq "$(sed 's/^ *//' <<<"$output")" "$(printf '1: base: a b\n2: new: c d in quiet\n3: new: c d in quiet\n4: base: a b')"
 	[ ! -e runs ]

@@ -45,6 +45,17 @@ flags_of_page() {
 	done
 }
 
+@test "what flags mean begins in one column, also after a flag with an ellipsis" {
+	for program in "$KBLAT" "$KBTUNE"; do
+		for c in $(subcommands "$program"); do
+			"$program" "$c" --help | /usr/bin/python3 -c '
+import re, sys
+at = {m.start(1): line for line in sys.stdin for m in [re.match(r"  --\S+(?: \S+)*?  +(\S)", line)] if m}
+assert len(at) == 1, at'
+		done
+	done
+}
+
 @test "pages have each setting with its range and default, each statistic, knob and exit status" {
 	"$KBLAT" list --json >lists.json || true # devices may not be accessible
 	"$KBTUNE" profiles --settings --json >knobs.json

@@ -71,6 +71,7 @@ bats_require_minimum_version 1.5.0
 	printf '5, 10, 0, 4096, 0\n4, 10, 0, 4096, 0\n' >fb && refuses "fb:2: time goes back" fio fb
 	printf '5, 10, 0, 4096, 0\n5, 10, 1, 4096, 0\n' >mix && refuses "reads and writes are mixed" fio mix
 	refuses "there is no format 'gauss'" gauss one
+	refuses "there is no format 'cyclictst'; did you mean 'cyclictest'?" cyclictst one
 	refuses "--unit is not for the format netperf" netperf --unit us "$IMPORTS/netperf.txt"
 }
 
