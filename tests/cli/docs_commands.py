@@ -114,7 +114,7 @@ NEEDS = {
         "sudo experiments/launch/netns build/kblat run experiments/cards --quick",
         "sudo kbtune restore --give-up 5", "sudo build/kblat noise", "sudo build/kbtune run thesis --in real-time-0 -- COMMAND",
         "sudo build/kblat run experiments/quickstart --only transport=shmem --set explain=yes",
-        "sudo build/kbtune run isolated --in rt -- build/kblat run …", "sudo kbtune apply thesis", "sudo kbtune restore",
+        "sudo build/kblat run experiments/quickstart --only transport=shmem --set environment=isolated", "sudo build/kblat run SPEC --set environment=thesis", "sudo kbtune apply thesis", "sudo kbtune restore",
         "sudo kbtune cpuset exec real-time-0 -- COMMAND", "sudo kbtune run thesis --in real-time-0 -- COMMAND",
         "kbtune apply thesis", "kbtune restore", "sudo kbtune card bind 0000:03:00.0", "sudo kbtune card restore", "kblat noise --cpus 1 --seconds 10",
         "sudo kblat knobs experiments/quickstart --profile isolated --dry-run",
@@ -158,12 +158,13 @@ NEEDS = {
         "tests/vm/siw && tests/vm/guest -- bats tests/vm/siw.bats",
         "tests/vm/pair --env KBLAT=$PWD/build/kblat -- bats tests/vm/links.bats",
         "kblat boots start quickstart --loader guest --old 6.1.0-47-amd64 --new 6.1.0-56-amd64 --count-time --boots 4 --runs 1 "
-        "--only transport=shmem --set poll=event --set source_cpu=0 --set sink_cpu=0",
+        "--judge p50 --only transport=shmem --set poll=event --set source_cpu=0 --set sink_cpu=0",
         "kblat boots start quickstart --loader guest --kernel 6.1.0-47-amd64 --kernel 6.1.0-50-amd64 --kernel 6.1.0-56-amd64 "
         "--kernel 6.1.0-56-rt-amd64 --count-time --out series --only transport=shmem --set poll=event --set source_cpu=0 --set sink_cpu=0",
+        "guest/kblat-guest --no-rdma -- sh -c 'build/kbtune apply thesis; build/kbtune verify; build/kbtune restore'",
         "guest/kblat-guest --timeout 3000 --in-memory --out runs -- build/kblat run experiments/thesis --quick --out runs",
         "tests/vm/guest --in-memory --timeout 3600 --out runs -- build/kblat reproduce FILE --run --out runs/again", "make reproduce-thesis",
-        "build/kblat run experiments/ramcloud --quick --out runs", "tests/consumers", "build/bench/compare_rates 400", "build/bench/history_rates 2000", "build/bench/compare_looks 200", "build/bench/compare_bisect 100",
+        "build/kblat run experiments/ramcloud --quick --out runs", "tests/consumers", "tests/cli/browser.py --open $(command -v chromium) PAGE", "build/bench/compare_rates 400", "build/bench/history_rates 2000", "build/bench/compare_looks 200", "build/bench/compare_bisect 100",
     ],
     "install.bats and make package-test, which do it": [
         "make install", "make install PREFIX=/opt/kblat", "make install-kbtune", "dpkg-buildpackage -us -uc",
