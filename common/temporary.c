@@ -22,13 +22,11 @@ static void remove_temporary(void *path)
 
 static int temporary_begin(struct temporary *t, struct err *e)
 {
-	int rc = guard_start(&t->guard, remove_temporary, t->path);
+	const int rc = guard_start(&t->guard, remove_temporary, t->path);
 
 	if (!rc)
 		return 0;
-	rc = err_sys(e, rc, t->path, "start the process that would remove it");
-	temporary_remove(t);
-	return rc;
+	return err_sys(e, rc, t->path, "start the process that would remove it");
 }
 
 int temporary_make(struct temporary *t, const char *where, const char *name, struct err *e)
@@ -37,8 +35,12 @@ int temporary_make(struct temporary *t, const char *where, const char *name, str
 
 	*t = (struct temporary){.path = fs_path("%s/kblat-%u-%d-%sXXXXXX", where ? where : temporary_place(),
 						(unsigned)getuid(), (int)getpid(), name)};
-	if (mkdtemp(t->path))
-		return temporary_begin(t, e);
+	if (mkdtemp(t->path)) {
+		rc = temporary_begin(t, e);
+		if (rc)
+			temporary_remove(t);
+		return rc;
+	}
 	rc = err_sys(e, -errno, t->path, "make");
 	free(t->path);
 	t->path = NULL;
@@ -47,8 +49,20 @@ int temporary_make(struct temporary *t, const char *where, const char *name, str
 
 int temporary_file(struct temporary *t, const char *path, struct err *e)
 {
+	int rc;
+
 	*t = (struct temporary){.path = fs_path("%s", path)};
-	return temporary_begin(t, e);
+	rc = temporary_begin(t, e);
+	if (rc)
+		temporary_forget(t);
+	return rc;
+}
+
+void temporary_forget(struct temporary *t)
+{
+	guard_dismiss(&t->guard);
+	free(t->path);
+	*t = (struct temporary){0};
 }
 
 void temporary_remove(struct temporary *t)
@@ -56,7 +70,5 @@ void temporary_remove(struct temporary *t)
 	if (!t->path)
 		return;
 	remove_temporary(t->path);
-	guard_dismiss(&t->guard);
-	free(t->path);
-	*t = (struct temporary){0};
+	temporary_forget(t);
 }

@@ -17,8 +17,11 @@ struct temporary {
 /* Make a folder for this user alone: <where>/kblat-<uid>-<pid>-<name>XXXXXX; `where` NULL: temporary_place(). */
 int temporary_make(struct temporary *t, const char *where, const char *name, struct err *e);
 
-/* The same for the file `path`, which this process has just made. */
+/* The same for the file `path`, which this process makes next: at no time is it there without who removes it. */
 int temporary_file(struct temporary *t, const char *path, struct err *e);
+
+/* It was not made. */
+void temporary_forget(struct temporary *t);
 
 /* Remove it. */
 void temporary_remove(struct temporary *t);

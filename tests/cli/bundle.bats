@@ -523,6 +523,24 @@ gone() {
 	rmdir "$left"
 }
 
+# bats test_tags=long
+@test "a bundle that is ended in its first moment leaves no unfinished file" {
+	local signal
+	for signal in HUP TERM KILL HUP TERM KILL HUP TERM KILL HUP TERM KILL HUP TERM KILL; do
+		"$KBLAT" bundle "$run_dir" --out c.tar.gz >out 2>&1 3>&- &
+		pid=$!
+		until [ -e "c.tar.gz.partial-$pid" ] || ! kill -0 "$pid" 2>/dev/null; do :; done
+		kill "-$signal" "$pid" 2>/dev/null || true
+		wait "$pid" || true
+		for _ in {1..100}; do
+			exists "c.tar.gz.partial*" || break
+			sleep 0.02
+		done
+		run ! exists "c.tar.gz.partial*"
+		rm -f c.tar.gz
+	done
+}
+
 @test "a full disk is told, and nothing stays" {
 	[ "$(id -u)" -eq 0 ] && unshare --mount true 2>/dev/null || skip "no mounts for this user"
 	run -1 unshare --mount sh -c 'mount -t tmpfs -o size=64k none tmp && exec "$0" reproduce b.tar.gz' "$KBLAT"

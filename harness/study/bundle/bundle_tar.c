@@ -219,20 +219,25 @@ static int put_in_place(const char *partial, const char *path, bool replace, str
 int bundle_tar_write(const struct bundle *b, const char *folder, const char *path, bool replace, struct err *e)
 {
 	char *partial = fs_path("%s.partial-%d", path, (int)getpid());
-	struct tar_out o = {.path = path,
-			    .fd = open(partial, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
+	struct tar_out o = {.path = path};
 	struct temporary temporary;
-	int rc;
+	int rc = temporary_file(&temporary, partial, e);
 
+	if (rc) {
+		free(partial);
+		return rc;
+	}
+	o.fd = open(partial, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (o.fd < 0) {
 		rc = err_sys(e, -errno, path, "write");
+		temporary_forget(&temporary);
 		free(partial);
 		return rc;
 	}
 	o.buffer = or_abort(malloc(CHUNK));
 	o.hash = sha256_begin();
 	deflateInit2(&o.z, LEVEL, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY);
-	rc = temporary_file(&temporary, partial, e) ?: out_all(&o, b, folder, e);
+	rc = out_all(&o, b, folder, e);
 	deflateEnd(&o.z);
 	if (o.hash)
 		sha256_end(o.hash, NULL);
