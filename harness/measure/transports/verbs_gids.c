@@ -118,14 +118,11 @@ static int prefix_of(const union ibv_gid *gid, const char *netdev, const struct 
 static int vlan_of(const char *netdev)
 {
 	struct vlan_ioctl_args args = {.cmd = GET_VLAN_VID_CMD};
-	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	const int fd = *netdev ? socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
 	int vlan = 0;
 
-	if (fd < 0 || !*netdev) {
-		if (fd >= 0)
-			close(fd);
+	if (fd < 0)
 		return NOT_KNOWN;
-	}
 	snprintf(args.device1, sizeof(args.device1), "%s", netdev);
 	if (!ioctl(fd, SIOCGIFVLAN, &args))
 		vlan = args.u.VID;
