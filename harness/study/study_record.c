@@ -122,8 +122,24 @@ static int check_no_links(const char *path, unsigned depth, struct err *e)
 	return rc;
 }
 
+/* Its path without links; the caller frees it. */
+static char *find_directory(const char *dir, struct err *e)
+{
+	char *path = realpath(dir, NULL);
+
+	if (!path)
+		err_set(e, -errno, STATUS_USAGE, dir, NULL, "it is not the directory of a study: %s",
+			errno == ENOENT ? "there is no such directory" : strerrordesc_np(errno));
+	return path;
+}
+
 static int open_own(const char *dir, struct err *e)
 {
+	char *path = find_directory(dir, e);
+
+	free(path);
+	if (!path)
+		return -ENOENT;
 	return trust_own_folder(
 	    dir, CONTINUE,
 	    geteuid() ? "move it to a folder that only you can change, and name that"
@@ -146,9 +162,9 @@ static int enter_own(struct study *s, const char *dir, struct err *e)
 	s->lock = open_own(dir, e);
 	if (s->lock < 0)
 		return s->lock;
-	s->path = realpath(dir, NULL);
+	s->path = find_directory(dir, e);
 	if (!s->path)
-		return err_sys(e, -errno, dir, "find the study");
+		return -ENOENT;
 	/* What is no study is not searched. */
 	return faccessat(s->lock, RECORD, F_OK, AT_SYMLINK_NOFOLLOW) ? 0 : check_no_links(s->path, 0, e);
 }
@@ -228,15 +244,10 @@ static int read_all(struct study *s, struct err *e)
 	return rc ?: log_read(s, e);
 }
 
-static int find_directory(struct study *s, const char *dir, struct err *e)
-{
-	s->path = realpath(dir, NULL);
-	return s->path ? 0 : err_sys(e, -errno, dir, "find the study");
-}
-
 int study_record_open(struct study *s, const char *dir, struct err *e)
 {
-	return find_directory(s, dir, e) ?: read_all(s, e);
+	s->path = find_directory(dir, e);
+	return s->path ? read_all(s, e) : -ENOENT;
 }
 
 int study_record_open_own(struct study *s, const char *dir, struct err *e)

@@ -111,6 +111,8 @@ wrong() {
 		report s.yaml|it is a file; name the folder of a run
 		report empty|it is not a run directory, and there is none in it
 		boots status empty|it is not the directory of a study: it has no study.json
+		boots status nosuch|nosuch: it is not the directory of a study: there is no such directory
+		run --resume nosuch|nosuch: it is not the directory of a study: there is no such directory
 		knobs --resume empty|it is not the directory of a study: it has no study.json
 		run s.yaml --budget 5|'5' would be nanoseconds; write it as 30min or 8h
 		noise --cpus 4095|this machine has the CPUs 0 to

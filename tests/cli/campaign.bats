@@ -121,6 +121,7 @@ states() {
 	assert_contains "$output" "--set qp=rc: no point of any experiment"
 	run "$KBLAT" run study --out out --set qqp=rc
 	[ "$status" -eq 2 ]
+	assert_eq "$(grep -c "unknown setting 'qqp'" <<<"$output")" 1 # not for each of the three experiments
 	[ ! -e out ]
 }
 

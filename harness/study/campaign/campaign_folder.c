@@ -176,8 +176,22 @@ static int read_yaml(struct experiments *s, FILE *complaints)
 
 /* --- specs --- */
 
+/* What is wrong with the command line is so for each experiment, and is said for the first. */
+static bool is_news(const struct diag *d, struct diag *said)
+{
+	const size_t before = said->count;
+	bool is = false;
+
+	for (size_t i = 0; i < d->count; i++)
+		if (d->items[i].line || strncmp(d->items[i].text, "--", 2) != 0)
+			is = true;
+		else
+			diag_add(said, 0, 0, "%s", d->items[i].text);
+	return is || said->count > before;
+}
+
 static int load_spec(struct experiment *x, const struct spec_overrides *overrides, const char *runs,
-		     json_t *environments, FILE *complaints)
+		     json_t *environments, struct diag *said, FILE *complaints)
 {
 	struct spec_overrides own = *overrides;
 	struct spec spec;
@@ -187,7 +201,7 @@ static int load_spec(struct experiment *x, const struct spec_overrides *override
 	x->applies = or_abort(calloc(overrides->set_count + 1, sizeof(*x->applies)));
 	own.set_applies = x->applies;
 	rc = spec_load(x->path, &own, &spec, &d);
-	if (rc && complaints)
+	if (rc && complaints && is_news(&d, said))
 		diag_print(&d, complaints);
 	if (!rc)
 		x->expected = forecast_run(&spec, runs, NULL);
@@ -231,6 +245,7 @@ static const char *base_name(const char *path)
 int experiments_load(const char *path, const struct spec_overrides *overrides, const char *runs,
 		     struct experiments *out, FILE *complaints, struct err *e)
 {
+	struct diag said;
 	char *own_runs;
 	int rc, bad = 0;
 
@@ -244,9 +259,11 @@ int experiments_load(const char *path, const struct spec_overrides *overrides, c
 		return rc;
 	bad = read_yaml(out, complaints);
 	own_runs = fs_path("%s/runs", out->path);
+	diag_init(&said, path);
 	for (size_t i = 0; i < out->count; i++)
-		if (load_spec(&out->items[i], overrides, runs ? runs : own_runs, out->environments, complaints))
+		if (load_spec(&out->items[i], overrides, runs ? runs : own_runs, out->environments, &said, complaints))
 			bad = -EINVAL;
+	diag_free(&said);
 	free(own_runs);
 	return bad ? -EINVAL : check_overrides(out, overrides, e);
 }
@@ -259,7 +276,7 @@ int experiments_forecast(const struct study *s, const struct cell *c, const char
 					 .only = (const char *const *)s->options.only.word,
 					 .only_count = s->options.only.count};
 	struct experiment again = {.path = c->spec};
-	int rc = load_spec(&again, &o, runs, NULL, NULL);
+	int rc = load_spec(&again, &o, runs, NULL, NULL, NULL);
 
 	*expected = again.expected;
 	free(again.applies);
