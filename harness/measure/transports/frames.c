@@ -14,18 +14,20 @@
 #define LOOK_EVERY     256 /* rounds between checks while spinning */
 #define LOOK_EVERY_MS  20  /* milliseconds between checks while sleeping */
 #define PAYLOAD_OFFSET (2 * FRAMES_NUMBER)
+#define HALF_A_PAGE    2048
 #define SLOTS_LEAST    4
 #define SLOTS_MOST     1024
 #define SLOTS_BYTES    (8 << 20) /* one call of a library may deliver so many bytes of small messages */
 
 /* The number lies right before the payload, and both in one cache line if they fit there: a library copies them by loads
  * and stores that are wider than the number, and one across two lines costs a few nanoseconds. */
-static int make_buffer(struct memory *m, char **message, const struct frames *f, int numa_node, struct err *e)
+static int make_buffer(struct memory *m, char **message, size_t from, const struct frames *f, int numa_node,
+		       struct err *e)
 {
-	int rc = memory_alloc(m, PAYLOAD_OFFSET + f->size, numa_node, e);
+	int rc = memory_alloc(m, from + PAYLOAD_OFFSET + f->size, numa_node, e);
 
 	if (!rc)
-		*message = (char *)m->data + PAYLOAD_OFFSET - FRAMES_NUMBER;
+		*message = (char *)m->data + from + PAYLOAD_OFFSET - FRAMES_NUMBER;
 	return rc;
 }
 
@@ -48,9 +50,11 @@ int frames_open(struct frames *f, struct transport *base, const struct transport
 	if (f->size < FRAMES_NUMBER)
 		return err_set(e, -EINVAL, STATUS_USAGE, base->ops->name, NULL, "a message cannot hold its number");
 	if (sends)
-		rc = make_buffer(&f->out_memory, &f->out, f, config->numa_node, e);
+		rc = make_buffer(&f->out_memory, &f->out, 0, f, config->numa_node, e);
+	/* The kernel keeps messages from the beginning of a page. To copy them to an address that is a few bytes further
+	 * within its page takes twice as long: loads wait for stores to addresses with the same last 12 bits. */
 	if (!rc && receives)
-		rc = make_buffer(&f->in_memory, &f->in, f, config->numa_node, e);
+		rc = make_buffer(&f->in_memory, &f->in, HALF_A_PAGE, f, config->numa_node, e);
 	if (rc)
 		frames_close(f);
 	return rc;
