@@ -158,7 +158,7 @@ lacking() {
 		tuned: latency-performance
 	YAML
 	spec env <<-'YAML'
-		settings: {kernel: oneway, transport: tcp, poll: event, messages: 100, burst: 1, pause: 50us, repetitions: 2, warmup: 0}
+		settings: {kernel: oneway, transport: tcp, poll: event, messages: 100, burst: 1, pause: 50us, repetitions: 2, warmup: 0, touch: no}
 		matrix:
 		  - environment: [none, lacking, calm]
 		claims:
