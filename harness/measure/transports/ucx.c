@@ -196,6 +196,8 @@ static int post_tagged(struct ucx *t, struct ucx_slot *slot)
 {
 	void *request;
 
+	/* Of a message that was there already, UCX 1.13 does not tell the length; a longer one would have been an error. */
+	t->received.length = t->frames.size;
 	t->receive.user_data = slot;
 	request = ucx_library.tag_recv_nbx(t->worker, slot->data, t->frames.size, t->badge, UINT64_MAX, &t->receive);
 	if (!request)
