@@ -133,12 +133,11 @@ static char *find_directory(const char *dir, struct err *e)
 	return path;
 }
 
-static int open_own(const char *dir, struct err *e)
+/* `path`: as above, also where it may not be trusted. */
+static int open_own(const char *dir, char **path, struct err *e)
 {
-	char *path = find_directory(dir, e);
-
-	free(path);
-	if (!path)
+	*path = find_directory(dir, e);
+	if (!*path)
 		return -ENOENT;
 	return trust_own_folder(
 	    dir, CONTINUE,
@@ -149,8 +148,10 @@ static int open_own(const char *dir, struct err *e)
 
 int study_record_trust(const char *dir, struct err *e)
 {
-	const int fd = open_own(dir, e);
+	char *path;
+	const int fd = open_own(dir, &path, e);
 
+	free(path);
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? fd : 0;
@@ -159,12 +160,9 @@ int study_record_trust(const char *dir, struct err *e)
 /* Whose it is, is decided before anything is read. */
 static int enter_own(struct study *s, const char *dir, struct err *e)
 {
-	s->lock = open_own(dir, e);
+	s->lock = open_own(dir, &s->path, e);
 	if (s->lock < 0)
 		return s->lock;
-	s->path = find_directory(dir, e);
-	if (!s->path)
-		return -ENOENT;
 	/* What is no study is not searched. */
 	return faccessat(s->lock, RECORD, F_OK, AT_SYMLINK_NOFOLLOW) ? 0 : check_no_links(s->path, 0, e);
 }
