@@ -162,7 +162,7 @@ int64_t describe_start(struct run_record *r, const char *host, const char *boot_
 	return ticks;
 }
 
-#define CALIBRATION_MS 25 /* the fit's slope is known to some 0.05 ppm by then, and the run says how well (drift_ppm) */
+#define CALIBRATION_MS 25 /* the fit's slope is known to some 0.1 ppm by then, and the run says how well (drift_ppm) */
 
 /* The state of a run. */
 struct engine {
