@@ -423,19 +423,28 @@ static void make_side(struct side *s, struct io_uring *ring)
 	}
 }
 
-static int measure_stream(struct side *s, const int fd[2], char **cpus, double hz)
+/* Two processes, each with its side. The other one's ID, or 0 in that one, which ends with the first. */
+static pid_t part(struct side *s, const int fd[2], char **cpus, struct io_uring *ring)
 {
-	int status = 0;
 	const pid_t pid = fork();
-	int64_t ticks;
 
 	s->fd = fd[!pid];
 	close(fd[!!pid]);
 	if (cpus)
 		pin(atoi(cpus[!pid]));
-	make_side(s, NULL);
-	if (!pid) {
+	make_side(s, ring);
+	if (!pid)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return pid;
+}
+
+static int measure_stream(struct side *s, const int fd[2], char **cpus, double hz)
+{
+	const pid_t pid = part(s, fd, cpus, NULL);
+	int status = 0;
+	int64_t ticks;
+
+	if (!pid) {
 		drain(s);
 		_exit(0);
 	}
@@ -449,16 +458,10 @@ static int measure(struct side *s, const int fd[2], char **cpus, double hz)
 {
 	int64_t *trip = calloc((size_t)s->messages, sizeof(*trip));
 	struct io_uring ring;
+	const pid_t pid = part(s, fd, cpus, &ring);
 	int status = 0;
-	pid_t pid = fork();
 
-	s->fd = fd[!pid];
-	close(fd[!!pid]);
-	if (cpus)
-		pin(atoi(cpus[!pid]));
-	make_side(s, &ring);
 	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pong(s);
 		pause(); /* the last message may not have been sent yet */
 	}
