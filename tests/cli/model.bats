@@ -165,6 +165,16 @@ effect post 200'
 	ours lat_ns 'kernel: oneway, size: 32, burst: 1, pause: 20us, messages: 20000, limit: 30us' over_limit | awk '{ exit !($1 > 0.08) }'
 }
 
+@test "the peer's memory is reached before the first message, whichever side is ready first" {
+	script <<<'effect latency 4000'
+	spec first <<-END
+		settings: {transport: verbs, device: mlx5_0, kernel: oneway, op: write_imm, warmup: 0, repetitions: 1}
+		matrix: [{messages: [$(seq -s ', ' 300 319)]}]
+	END
+	run env LD_PRELOAD="$preload" "$KBLAT" run first.yaml --no-state --out runs
+	json "${lines[-1]}/summary.json" "[r for p in d['points'] for r in p['reasons'] if 'page fault' in r]" | diff - <(echo '[]')
+}
+
 @test "ib_send_bw: all messages, and no faster than the device" {
 	need_program ib_send_bw perftest
 	script <<-'END'

@@ -640,14 +640,20 @@ void model_manage(uint32_t number)
 		model->qp[i].managed = true;
 }
 
+/* Its memory is registered as soon as somebody knows its number, whatever state it is in. */
+static void reach_peer(uint32_t number)
+{
+	const uint32_t i = number - FIRST_NUMBER;
+	const pid_t owner = i < MODEL_QPS ? model->qp[i].owner : 0;
+
+	if (owner && owner != model_me)
+		model_reach(owner);
+}
+
 void model_reach_peer(uint32_t number)
 {
-	const struct model_qp *peer;
-
 	model_lock();
-	peer = find_qp(number);
-	if (peer && peer->owner != model_me)
-		model_reach(peer->owner);
+	reach_peer(number);
 	model_unlock();
 }
 
@@ -1183,11 +1189,9 @@ int ibv_modify_qp(struct ibv_qp *q, struct ibv_qp_attr *a, int mask)
 	else if (mask & IBV_QP_STATE)
 		qp->state = a->qp_state;
 	if (mask & IBV_QP_STATE) {
-		const struct model_qp *peer = find_qp(qp->dest);
-
 		q->state = a->qp_state;
-		if (a->qp_state >= IBV_QPS_RTR && peer && peer->owner != model_me)
-			model_reach(peer->owner);
+		if (a->qp_state >= IBV_QPS_RTR)
+			reach_peer(qp->dest);
 	}
 	model_unlock();
 	return 0;
