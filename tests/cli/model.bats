@@ -168,8 +168,8 @@ effect post 200'
 @test "the peer's memory is reached before the first message, whichever side is ready first" {
 	script <<<'effect latency 4000'
 	spec first <<-END
-		settings: {transport: verbs, device: mlx5_0, kernel: oneway, op: write_imm, warmup: 0, repetitions: 1}
-		matrix: [{messages: [$(seq -s ', ' 300 319)]}]
+		settings: {transport: verbs, device: mlx5_0, kernel: oneway, warmup: 0, repetitions: 1}
+		matrix: [{qp: [rc, ud], messages: [$(seq -s ', ' 300 315)]}]
 	END
 	run env LD_PRELOAD="$preload" "$KBLAT" run first.yaml --no-state --out runs
 	json "${lines[-1]}/summary.json" "[r for p in d['points'] for r in p['reasons'] if 'page fault' in r]" | diff - <(echo '[]')

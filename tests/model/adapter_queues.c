@@ -1226,10 +1226,13 @@ void model_break(struct ibv_qp *q)
 	ibv_modify_qp(q, &error, IBV_QP_STATE);
 }
 
+/* It names a port, and whose queue pair a message goes to, each request says: all that there are are reached. */
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
 	struct held_ah *ah = model_fails("create_ah") ? NULL : calloc(1, sizeof(*ah));
 
+	for (uint32_t i = 0; ah && i < MODEL_QPS; i++)
+		model_reach_peer(FIRST_NUMBER + i);
 	if (ah)
 		*ah = (struct held_ah){.base = {.context = pd->context, .pd = pd}, .attr = *attr};
 	return ah ? &ah->base : NULL;
