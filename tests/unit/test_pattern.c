@@ -186,6 +186,27 @@ static void test_nested(void)
 	free(s.values);
 }
 
+/* RAMCloud's shared queue: half of the phases 15-16 of 16 is higher, so that their median may be of either half. */
+static void test_half_of_a_period(void)
+{
+	struct period_sequence s = model_sequence(12016, &state);
+	struct periods p;
+
+	model_add(&s, 16, 15, 16, 21000);
+	model_add(&s, 32, 15, 16, 16500);
+	periods_find(&s, 1, &p);
+	if (is_int(p.count, 2, "a period, and its double in it")) {
+		is_int(p.level[0].fold.period, 16, "the first");
+		is_int(p.level[1].fold.period, 32, "the second");
+		is_int(p.level[1].fold.phase[14].out, 1, "beyond the first, 15 is above");
+		is_int(p.level[1].fold.phase[15].out, 1, "and 16");
+		is_int(p.level[1].fold.phase[30].out, -1, "31 is below");
+		is_int(p.level[1].fold.phase[31].out, -1, "and 32");
+	}
+	periods_free(&p);
+	free(s.values);
+}
+
 /* --- how often it errs: thousands in tests/bench/pattern_rates.c --- */
 
 static void test_rates(void)
@@ -295,6 +316,7 @@ int main(void)
 	test_shapes();
 	test_strength();
 	test_nested();
+	test_half_of_a_period();
 	test_rates();
 	check_block(false, "a difference of columns");
 	check_block(true, "from message to message");

@@ -116,6 +116,12 @@ static double number_p50(const struct phase *phase, const void *arg)
 	return (double)phase->p50;
 }
 
+static double number_middle(const struct phase *phase, const void *arg)
+{
+	(void)arg;
+	return (double)phase->middle;
+}
+
 static double number_error(const struct phase *phase, const void *iqr)
 {
 	return MEDIAN_ERROR * *(const double *)iqr / IQR_OF_SIGMA / sqrt((double)phase->n);
@@ -155,9 +161,13 @@ void phases_fold(const struct period_sequence *sequences, const unsigned *shifts
 	for (unsigned p = 0; p < period; p++) {
 		const int64_t *sorted = f.values + f.first[p];
 		const size_t n = f.first[p + 1] - f.first[p];
+		const int64_t below = at_rank(sorted, n, 0.4), above = at_rank(sorted, n, 0.6);
 
-		out->phase[p] =
-		    (struct phase){n, at_rank(sorted, n, 0.1), at_rank(sorted, n, 0.5), at_rank(sorted, n, 0.9), 0};
+		out->phase[p] = (struct phase){.n = n,
+					       .p10 = at_rank(sorted, n, 0.1),
+					       .p50 = at_rank(sorted, n, 0.5),
+					       .p90 = at_rank(sorted, n, 0.9),
+					       .middle = below + (above - below) / 2};
 		iqr[p] = (double)at_rank(sorted, n, 0.75) - (double)at_rank(sorted, n, 0.25);
 	}
 	out->base = (int64_t)median_of_phases(out, number_p50, NULL);
@@ -219,17 +229,20 @@ static void phases_align(const struct period_sequence *sequences, size_t count, 
 	phases_free(&first);
 }
 
-/* Subtract each phase's deviation from the base from all of its values. */
+/* Subtract each phase's deviation from all of its values: that of the middle, as the median of a phase in which a longer
+ * period has two groups of values may be in either. */
 static void phases_subtract(const struct phases *p, struct period_sequence *sequences, const unsigned *shifts,
 			    size_t count)
 {
+	const int64_t base = (int64_t)median_of_phases(p, number_middle, NULL);
+
 	for (size_t k = 0; k < count; k++)
 		for (size_t i = 0; i < sequences[k].count; i++) {
 			const struct phase *phase = &p->phase[phase_of(i, shifts[k], p->period)];
 			int64_t *value = &sequences[k].values[i];
 
 			if (*value != NEVER)
-				*value -= phase->p50 - p->base;
+				*value -= phase->middle - base;
 		}
 }
 
