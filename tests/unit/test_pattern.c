@@ -164,6 +164,16 @@ static void test_strength(void)
 	ok(weak == 0, "of all %u periods in them, %u explain nothing", found, weak);
 }
 
+/* Just these periods, in this order. */
+static bool periods_are(const struct periods *p, const unsigned *period, size_t count, const char *what)
+{
+	if (!is_int(p->count, count, "%s", what))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		is_int(p->level[i].fold.period, period[i], "%s: period %zu", what, i + 1);
+	return true;
+}
+
 /* 10000 receive buffers in the source: 3.15 us, 3.8 at 31-32, 4.5 at 127-128, 5.5 at 255-256. */
 static void test_nested(void)
 {
@@ -174,10 +184,7 @@ static void test_nested(void)
 	model_add(&s, 128, 127, 128, 700);
 	model_add(&s, 256, 255, 256, 1000);
 	periods_find(&s, 1, &p);
-	if (is_int(p.count, 3, "three periods, one in the other")) {
-		is_int(p.level[0].fold.period, 32, "the first");
-		is_int(p.level[1].fold.period, 128, "the second");
-		is_int(p.level[2].fold.period, 256, "the third");
+	if (periods_are(&p, (const unsigned[]){32, 128, 256}, 3, "three periods, one in the other")) {
 		ok(model_phases_are(&p.level[0].fold, 31, 32), "31-32 stand out");
 		ok(model_phases_are(&p.level[1].fold, 127, 128), "beyond these, 127-128");
 		is_int(p.level[2].fold.phase[255].out, 1, "beyond these, 256");
@@ -195,9 +202,7 @@ static void test_half_of_a_period(void)
 	model_add(&s, 16, 15, 16, 21000);
 	model_add(&s, 32, 15, 16, 16500);
 	periods_find(&s, 1, &p);
-	if (is_int(p.count, 2, "a period, and its double in it")) {
-		is_int(p.level[0].fold.period, 16, "the first");
-		is_int(p.level[1].fold.period, 32, "the second");
+	if (periods_are(&p, (const unsigned[]){16, 32}, 2, "a period, and its double in it")) {
 		is_int(p.level[1].fold.phase[14].out, 1, "beyond the first, 15 is above");
 		is_int(p.level[1].fold.phase[15].out, 1, "and 16");
 		is_int(p.level[1].fold.phase[30].out, -1, "31 is below");

@@ -116,12 +116,6 @@ static double number_p50(const struct phase *phase, const void *arg)
 	return (double)phase->p50;
 }
 
-static double number_middle(const struct phase *phase, const void *arg)
-{
-	(void)arg;
-	return (double)phase->middle;
-}
-
 static double number_error(const struct phase *phase, const void *iqr)
 {
 	return MEDIAN_ERROR * *(const double *)iqr / IQR_OF_SIGMA / sqrt((double)phase->n);
@@ -229,20 +223,18 @@ static void phases_align(const struct period_sequence *sequences, size_t count, 
 	phases_free(&first);
 }
 
-/* Subtract each phase's deviation from all of its values: that of the middle, as the median of a phase in which a longer
- * period has two groups of values may be in either. */
+/* Subtract from all values of a phase how far its middle is from the base: its median may be in either of two groups of
+ * values that a longer period makes. */
 static void phases_subtract(const struct phases *p, struct period_sequence *sequences, const unsigned *shifts,
 			    size_t count)
 {
-	const int64_t base = (int64_t)median_of_phases(p, number_middle, NULL);
-
 	for (size_t k = 0; k < count; k++)
 		for (size_t i = 0; i < sequences[k].count; i++) {
 			const struct phase *phase = &p->phase[phase_of(i, shifts[k], p->period)];
 			int64_t *value = &sequences[k].values[i];
 
 			if (*value != NEVER)
-				*value -= phase->middle - base;
+				*value -= phase->middle - p->base;
 		}
 }
 

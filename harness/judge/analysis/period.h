@@ -26,9 +26,9 @@
 struct phase {
 	size_t n;
 	int64_t p10, p50, p90; /* nearest rank; 0 if n is 0 */
-	int64_t
-	    middle; /* of the 40th and the 60th percentile: if half the values are in each of two groups, between them */
-	int out;    /* stands out from the base: 1 above, -1 below, 0 does not */
+	/* of the 40th and the 60th percentile: between two groups of values if half of them are in each */
+	int64_t middle;
+	int out; /* stands out from the base: 1 above, -1 below, 0 does not */
 };
 
 struct phases {
