@@ -1226,16 +1226,19 @@ void model_break(struct ibv_qp *q)
 	ibv_modify_qp(q, &error, IBV_QP_STATE);
 }
 
-/* It names a port, and whose queue pair a message goes to, each request says: all that there are are reached. */
+/* It names a port; whose queue pair a message goes to is said by each request, so all owners are reached. */
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
 	struct held_ah *ah = model_fails("create_ah") ? NULL : calloc(1, sizeof(*ah));
 
-	for (uint32_t i = 0; ah && i < MODEL_QPS; i++)
-		model_reach_peer(FIRST_NUMBER + i);
-	if (ah)
-		*ah = (struct held_ah){.base = {.context = pd->context, .pd = pd}, .attr = *attr};
-	return ah ? &ah->base : NULL;
+	if (!ah)
+		return NULL;
+	*ah = (struct held_ah){.base = {.context = pd->context, .pd = pd}, .attr = *attr};
+	model_lock();
+	for (uint32_t i = 0; i < MODEL_QPS; i++)
+		reach_peer(FIRST_NUMBER + i);
+	model_unlock();
+	return &ah->base;
 }
 
 struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh, uint8_t port)
