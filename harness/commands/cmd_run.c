@@ -140,6 +140,7 @@ enum verbosity {
 
 #define LAST_MAX   160
 #define LINE_USUAL 80
+#define SAID_MOST  16
 
 static struct {
 	const struct spec *spec;
@@ -148,9 +149,13 @@ static struct {
 	bool is_terminal;
 	struct progress now;
 	char last[LAST_MAX]; /* statistics of the point measured last */
-	char why[LAST_MAX];  /* of the point that was impossible last */
-	size_t repeated;     /* points that were for the same reason since */
-	bool is_launched;    /* elsewhere: what is missing here says nothing */
+	struct said {
+		enum outcome outcome;
+		char why[LAST_MAX];
+	} said[SAID_MOST]; /* how points ended that were not completed */
+	size_t said_count;
+	size_t repeated;  /* points that ended so since */
+	bool is_launched; /* elsewhere: what is missing here says nothing */
 } state;
 
 /* `out`: as for --out. */
@@ -161,6 +166,7 @@ static void run_progress_begin(const struct spec *spec, const char *out, enum ve
 	state.spec = spec;
 	state.verbosity = verbosity;
 	state.is_terminal = isatty(STDERR_FILENO);
+	state.said_count = 0;
 	state.each = or_abort(calloc(spec->point_count + 1, sizeof(*state.each)));
 	state.sum = forecast_run(spec, runs, state.each);
 	free(runs);
@@ -181,7 +187,7 @@ static void clear_line(void)
 static void say_repeated(void)
 {
 	if (state.repeated)
-		fprintf(stderr, "kblat: %zu more point%s: impossible for the same reason\n", state.repeated,
+		fprintf(stderr, "kblat: %zu more point%s: likewise, for a reason given above\n", state.repeated,
 			state.repeated == 1 ? "" : "s");
 	state.repeated = 0;
 }
@@ -330,19 +336,30 @@ static const char *without_side(const char *why)
 	return why;
 }
 
+static bool is_among_said(enum outcome outcome, const char *why)
+{
+	for (size_t i = 0; i < state.said_count; i++)
+		if (state.said[i].outcome == outcome && !strncmp(why, state.said[i].why, LAST_MAX - 1))
+			return true;
+	return false;
+}
+
 /* Was it said before? Of a reason that many points have, their number is enough. */
 static bool is_said(const struct progress *p, enum outcome outcome, const char *why)
 {
-	const bool is_impossible = outcome == OUTCOME_IMPOSSIBLE;
+	struct said *new;
 
-	if (is_impossible && !state.is_launched && preflight_missing(&state.spec->point[p->point - 1]))
+	if (outcome == OUTCOME_IMPOSSIBLE && !state.is_launched && preflight_missing(&state.spec->point[p->point - 1]))
 		return true;
-	if (is_impossible && !strncmp(without_side(why), state.why, sizeof(state.why) - 1)) {
+	if (is_among_said(outcome, without_side(why))) {
 		state.repeated++;
 		return true;
 	}
-	say_repeated();
-	snprintf(state.why, sizeof(state.why), "%s", is_impossible ? without_side(why) : "");
+	if (state.said_count < SAID_MOST) {
+		new = &state.said[state.said_count++];
+		new->outcome = outcome;
+		snprintf(new->why, sizeof(new->why), "%s", without_side(why));
+	}
 	return false;
 }
 
@@ -357,9 +374,10 @@ static void run_progress_point_ended(const struct progress *p, enum outcome outc
 	if (is_completed && (has_line() || state.verbosity == VERBOSITY_QUIET))
 		return;
 	clear_line();
-	if (is_said(p, outcome, why))
+	if ((outcome == OUTCOME_FAILED || outcome == OUTCOME_IMPOSSIBLE) && is_said(p, outcome, why))
 		return;
-	fprintf(stderr, "kblat: point %zu of %zu: %s", p->point, p->points, outcome_names[outcome]);
+	say_repeated();
+	fprintf(stderr, "kblat: point %zu (%zu of %zu): %s", p->point - 1, p->point, p->points, outcome_names[outcome]);
 	if (!is_completed) {
 		fprintf(stderr, ": %s\n", outcome == OUTCOME_INTERRUPTED ? "by a signal" : why);
 		return;

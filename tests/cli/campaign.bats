@@ -66,7 +66,16 @@ states() {
 	run --separate-stderr "$KBLAT" run many.yaml --out runs
 	[ "$status" -eq 77 ]
 	assert_eq "$(grep -c 192.0.2.1 <<<"$stderr")" 1
-	assert_contains "$stderr" "3 more points: impossible for the same reason"
+	assert_contains "$stderr" "3 more points: likewise, for a reason given above"
+	# also if points with other reasons lie between them; points are called by the number that pages use
+	spec mixed <<-'YAML'
+		settings: {kernel: oneway, messages: 100, burst: 1}
+		matrix: [{size: [32B, 64B, 128B], transport: [tcp, udp], source_address: 192.0.2.1}]
+	YAML
+	run --separate-stderr "$KBLAT" run mixed.yaml --out runs
+	[ "$status" -eq 77 ]
+	assert_contains "$stderr" "kblat: point 0 (1 of 6): impossible: "
+	assert_eq "$(grep -c 192.0.2.1 <<<"$stderr")" "$(grep 192.0.2.1 <<<"$stderr" | sed 's/.*impossible: //' | sort -u | wc -l)"
 }
 
 @test "all experiments run, their claims are judged together, the last line is the campaign" {

@@ -198,7 +198,7 @@ traces() {
 			echo "$how, $kernel: $output"
 			[ "$status" -eq 1 ]
 			assert_contains "$output" "the port has lost its link"
-			[ "$(grep -c 'point 1 of 1: failed' err)" -eq 1 ]
+			[ "$(grep -c 'point 0 (1 of 1): failed' err)" -eq 1 ]
 			[ -z "$(ip netns pids "$A")$(ip netns pids "$B")" ]
 			ip -n "$B" link set card up 2>/dev/null || {
 				ip -n "$A" link add card type veth peer name card netns "$B"

@@ -195,7 +195,7 @@ make_capture() {
 	[ "$status" -eq 1 ]
 	assert_contains "$output" "no-such-namespace"
 	assert_contains "$output" "sink endpoint"
-	assert_contains "$output" "point 2 of 2: failed"
+	assert_contains "$output" "1 more point: likewise, for a reason given above"
 	run "$ROOT/experiments/launch/netns"
 	[ "$status" -eq 2 ]
 	need_others "$ROOT/experiments/launch/netns"

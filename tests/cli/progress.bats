@@ -16,7 +16,7 @@ three_points() {
 	three_points
 	run --separate-stderr "$KBLAT" run p.yaml --out runs
 	assert_measured
-	assert_eq "$(grep -c 'point . of 3: completed in' <<<"$stderr")" 3
+	assert_eq "$(grep -c 'point . (. of 3): completed in' <<<"$stderr")" 3
 	assert_contains "$stderr" "delay=2us; lat_ns p50 2.00 us, max 2.00 us; about "
 	[[ $stderr != *repetition* ]]
 	[ -d "$(tail -n 1 <<<"$output")" ]
@@ -28,7 +28,7 @@ three_points() {
 	assert_eq "$stderr" ""
 	run --separate-stderr "$KBLAT" run p.yaml --out runs --quiet --set fault=die --only delay=1us
 	[ "$status" -eq 1 ]
-	assert_contains "$stderr" "point 1 of 1: failed: "
+	assert_contains "$stderr" "point 0 (1 of 1): failed: "
 	run --separate-stderr "$KBLAT" run p.yaml --out runs --verbose
 	assert_eq "$(grep -c 'repetition 2/2' <<<"$stderr")" 3
 	assert_contains "$stderr" "point 3/3: delay=3us, repetition 1/2, 5000 of 6000 messages, about "

@@ -64,7 +64,7 @@ setup() {
 		output=$(<err)
 		says "the port has lost its link"
 		[ "$status" -eq 1 ]
-		[ "$(grep -c 'point 1 of 1: failed' err)" -eq 1 ]
+		[ "$(grep -c 'point 0 (1 of 1): failed' err)" -eq 1 ]
 		run over "${cards[@]}"
 		says "the port has had no link for 10 s; is its cable plugged in"
 		[ "$status" -eq 1 ]

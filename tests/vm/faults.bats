@@ -313,7 +313,7 @@ disk_is() {
 	dmsetup --noudevsync --noudevrules remove kblat-disk
 	losetup -d "$loop"
 	assert_eq "$end" 1
-	grep -qE '^kblat: point 1 of 1: failed: .*: (input/output error|the file system is read-only)' "$T/err"
+	grep -qE '^kblat: point 0 \(1 of 1\): failed: .*: (input/output error|the file system is read-only)' "$T/err"
 	assert_eq "$read_end" 0
 	grep -qE '^!? +0 +(500|1000|1500)' "$T/summary"
 	[ -z "$(leftovers)" ]

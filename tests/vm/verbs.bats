@@ -170,7 +170,7 @@ registered() {
 		  - {recv_sge: 1024, recv_queue: [qp, srq]}
 	YAML
 	run "$KBLAT" run limits.yaml --no-state --out "$T/runs"
-	assert_contains "$output" "point 2 of 5: impossible: source: rxe0 port 1: with inline on, size 8192 is above what the device can do: max_inline_data is "
+	assert_contains "$output" "point 1 (2 of 5): impossible: source: rxe0 port 1: with inline on, size 8192 is above what the device can do: max_inline_data is "
 	assert_contains "$output" "rxe0 port 1: recv_depth 1048576 is above what the device can do: max_"
 	assert_contains "$output" "rxe0 port 1: recv_sge 1024 is above what the device can do: max_sge is "
 	assert_contains "$output" "rxe0 port 1: recv_sge 1024 is above what the device can do: max_srq_sge is "
@@ -189,11 +189,11 @@ registered() {
 	YAML
 	run "$KBLAT" run nowhere.yaml --no-state --out "$T/runs"
 	# Whichever side notices it first.
-	assert_contains "$output" "point 1 of 5: impossible: "
+	assert_contains "$output" "point 0 (1 of 5): impossible: "
 	assert_contains "$output" ": rxe0 port 1: with t_hw, the device must stamp its completions: its completion_timestamp_mask is 0"
-	assert_contains "$output" "point 2 of 5: impossible: source: source_cpu: the kernel does not know the NUMA node of rxe0"
-	assert_contains "$output" "point 3 of 5: impossible: sink: sink_cpu: the kernel does not know the NUMA node of rxe0"
-	assert_contains "$output" "point 4 of 5: impossible: sink: sink_cpu: there is no cpuset 'nobody'"
+	assert_contains "$output" "point 1 (2 of 5): impossible: source: source_cpu: the kernel does not know the NUMA node of rxe0"
+	assert_contains "$output" "point 2 (3 of 5): impossible: sink: sink_cpu: the kernel does not know the NUMA node of rxe0"
+	assert_contains "$output" "point 3 (4 of 5): impossible: sink: sink_cpu: there is no cpuset 'nobody'"
 	run_dir=$(tail -n 1 <<<"$output")
 	assert_eq "$(json "$run_dir/points/0004/point.json" \
 		'sorted(d["placement"][side]["cpu"] for side in ("source", "sink"))')" "[2, 3]"
@@ -293,7 +293,7 @@ registered() {
 	YAML
 	sed -i 's/kernel: oneway/kernel: stream/; s/burst: 20, pause: 100us, //; s/depth: 256/depth: 16/' onesided.yaml
 	run "$KBLAT" run onesided.yaml --no-state --out "$T/runs"
-	assert_contains "$output" "point 9 of 9: impossible: "
+	assert_contains "$output" "point 8 (9 of 9): impossible: "
 	assert_contains "$output" ": rxe0 port 1: rd_atomic 255 is above what the device can do: max_qp_"
 	run_dir=$(tail -n 1 <<<"$output")
 	check_counters '[source[k] for k in ("posted", "completed", "bad_payloads")] + [sink[k] for k in ("received", "posted", "bad_memory")]' \
@@ -314,7 +314,7 @@ registered() {
 	run "$KBLAT" run devices.yaml --no-state --out "$T/runs"
 	run_dir=$(tail -n 1 <<<"$output")
 	rdma link delete rxe1
-	assert_contains "$output" "point 1 of 2: impossible: sink: verbs: there is no device 'nothing0'; there are: "
+	assert_contains "$output" "point 0 (1 of 2): impossible: sink: verbs: there is no device 'nothing0'; there are: "
 	assert_eq "$(json "$run_dir/points/0001/point.json" '[d["granted"][s]["device"] for s in ("source", "sink")]')" "['rxe0', 'rxe0']"
 	[[ $output != *"both use the adapter"* ]]
 }

@@ -251,7 +251,7 @@ int experiments_load(const char *path, const struct spec_overrides *overrides, c
 
 	*out = (struct experiments){.path = realpath(path, NULL), .environments = json_object()};
 	if (!out->path)
-		return err_sys(e, -errno, path, "find the study");
+		return err_set(e, -errno, STATUS_USAGE, path, NULL, "this study cannot be read: %s", strerror(errno));
 	out->name = fs_path("%s", base_name(out->path));
 	out->title = fs_path("%s", "");
 	rc = find_experiments(out, e);
