@@ -121,7 +121,7 @@ await_ended() {
 }
 
 @test "kblat knobs takes the profile thesis apart: every knob alone and left out, within a small budget; the machine put back" {
-	with_recorded_state run "$KBLAT" knobs "$T/spec.yaml" --profile thesis --only size=32B --reps 1 --set messages=200 --set burst=200 --budget 40s --out "$T" --quiet
+	with_recorded_state run "$KBLAT" knobs "$T/spec.yaml" --profile thesis --only size=32B --reps 1 --set messages=200 --set burst=200 --budget 80s --out "$T" --quiet
 	echo "$output"
 	[ "$status" -eq 4 ] || [ "$status" -eq 0 ] # if there is time for six blocks, all are measured
 	dir=$(tail -n 1 <<<"$output")
