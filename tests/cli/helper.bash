@@ -22,6 +22,11 @@ setup() {
 }
 
 teardown() {
+	local job
+	# What a test that failed has left in the background.
+	for job in $(jobs -p); do
+		kill -9 "$job" 2>/dev/null || true
+	done
 	cd /
 	rm -rf "$T" 2>/dev/null || {
 		chmod -R u+rwx "$T"
