@@ -347,8 +347,6 @@ static bool is_among_said(enum outcome outcome, const char *why)
 /* Was it said before? Of a reason that many points have, their number is enough. */
 static bool is_said(const struct progress *p, enum outcome outcome, const char *why)
 {
-	struct said *new;
-
 	if (outcome == OUTCOME_IMPOSSIBLE && !state.is_launched && preflight_missing(&state.spec->point[p->point - 1]))
 		return true;
 	if (is_among_said(outcome, without_side(why))) {
@@ -356,7 +354,8 @@ static bool is_said(const struct progress *p, enum outcome outcome, const char *
 		return true;
 	}
 	if (state.said_count < SAID_MOST) {
-		new = &state.said[state.said_count++];
+		struct said *new = &state.said[state.said_count++];
+
 		new->outcome = outcome;
 		snprintf(new->why, sizeof(new->why), "%s", without_side(why));
 	}

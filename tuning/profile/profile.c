@@ -70,11 +70,8 @@ void setting_check_keys(const struct setting *s, const struct ynode *map, const 
 	/* A list has no keys, and the caller says that it must be a mapping. */
 	for (size_t i = 0; map->kind == YNODE_MAPPING && i < map->count; i++) {
 		const struct ynode *key = map->keys[i];
-		const char *const *n = names;
 
-		while (*n && strcmp(*n, key->scalar))
-			n++;
-		if (!*n)
+		if (!text_is_among(key->scalar, names))
 			setting_fault(s, key, "unknown key %s in '%s'%s",
 				      text_quote(key->scalar, quoted, sizeof(quoted)), s->key,
 				      suggestion(suggest(key->scalar, names), hint, sizeof(hint)));

@@ -134,11 +134,8 @@ static void warn_unknown(struct checker *c, const struct ynode *map, const char 
 
 	for (size_t i = 0; i < map->count; i++) {
 		const struct ynode *key = map->keys[i];
-		size_t k = 0;
 
-		while (known[k] && strcmp(known[k], key->scalar))
-			k++;
-		if (!known[k])
+		if (!text_is_among(key->scalar, known))
 			diag_add(c->warnings, key->line, key->column, "warning: unknown key %s is ignored%s",
 				 text_quote(key->scalar, quoted, sizeof(quoted)),
 				 suggestion(suggest(key->scalar, known), hint, sizeof(hint)));

@@ -390,11 +390,8 @@ static void read_head(struct reader *r)
 
 	for (size_t i = 0; i < root->count; i++) {
 		const struct ynode *key = root->keys[i];
-		size_t k = 0;
 
-		while (known[k] && strcmp(known[k], key->scalar))
-			k++;
-		if (!known[k])
+		if (!text_is_among(key->scalar, known))
 			spec_complain_unknown(r->d, key->line, key->column, "key", key->scalar,
 					      suggest(key->scalar, known));
 	}

@@ -12,6 +12,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "common/text.h"
 #include "common/yaml.h"
 #include "measure/run/environment.h"
 #include "measure/run/forecast.h"
@@ -123,6 +124,7 @@ static void read_study(struct experiments *s, const struct ynode *root, struct d
 {
 	static const char *const known[] = {"kblat", "title", "order", NULL};
 	const struct ynode *title = yaml_get(root, "title"), *order = yaml_get(root, "order");
+	char hint[SUGGESTION_MAX];
 
 	if (root->kind != YNODE_MAPPING) {
 		diag_add(d, root->line, root->column, "a study is a mapping with 'title' and 'order'");
@@ -130,14 +132,10 @@ static void read_study(struct experiments *s, const struct ynode *root, struct d
 	}
 	for (size_t i = 0; i < root->count; i++) {
 		const struct ynode *key = root->keys[i];
-		const char *near = suggest(key->scalar, known);
-		size_t k = 0;
 
-		while (known[k] && strcmp(known[k], key->scalar))
-			k++;
-		if (!known[k])
-			diag_add(d, key->line, key->column, "unknown key '%s'%s%s%s", key->scalar,
-				 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+		if (!text_is_among(key->scalar, known))
+			diag_add(d, key->line, key->column, "unknown key '%s'%s", key->scalar,
+				 suggestion(suggest(key->scalar, known), hint, sizeof(hint)));
 	}
 	if (title && title->kind != YNODE_SCALAR)
 		diag_add(d, title->line, title->column, "'title' must be a text");
