@@ -184,13 +184,22 @@ static bool is_empty_row(const char *from, const char *end)
 	return counts && strspn(counts, "\t0") == (size_t)(end - counts);
 }
 
-/* What a page needs of a table: without texts that say again which point a row is about, which are the last ones, and
- * without empty rows. */
+/* Of a histogram: does a bin begin where the one before it ends, whose columns are `before`? */
+static bool follows(const char *before, const char *line)
+{
+	const char *to = strchr(before, '\t');
+	size_t from = strcspn(line, "\t\n"), size = to ? strcspn(to + 1, "\t\n") : 0;
+
+	return from && from == size && !memcmp(to + 1, line, from);
+}
+
+/* What a page needs of a table: without texts that say again which point a row is about, which are the last ones,
+ * without empty rows, and without the beginning of a bin that follows another one. */
 static void shorten_table(char *table, bool is_histogram)
 {
 	const char *heading = strchrnul(table, '\n'), *run = memmem(table, (size_t)(heading - table), "\trun\t", 5);
 	size_t columns = run ? 0 : SIZE_MAX;
-	char *to = table;
+	char *to = table, *before = NULL;
 
 	for (const char *at = table; run && at <= run; at++)
 		columns += *at == '\t';
@@ -202,6 +211,9 @@ static void shorten_table(char *table, bool is_histogram)
 			continue;
 		for (size_t tabs = 0; at < end && (tabs += *at == '\t') < columns; at++)
 			;
+		if (is_histogram && before && follows(before, line))
+			line += strcspn(line, "\t");
+		before = to;
 		memmove(to, line, (size_t)(at - line));
 		to += at - line;
 		*to++ = '\n';

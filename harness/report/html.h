@@ -68,4 +68,8 @@ void html_verdict(const struct page *p, enum tone tone, const char *text);
  */
 void html_table(const struct page *p, const struct table *t, const char *style, bool tall);
 
+/* Its two parts: the table itself, and the list of what its columns are. */
+void html_rows(const struct page *p, const struct table *t, const char *style, bool tall);
+void html_columns(const struct page *p, const struct table *t);
+
 #endif

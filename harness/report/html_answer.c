@@ -263,7 +263,12 @@ static void write_answer(const struct page *p, const struct report_run *run)
 	struct verdict verdict = run_verdict(record);
 	struct point_counts t = point_counts_of(p->report, run);
 
-	html_printf(p, "<section class=\"answer %s\">\n<p><strong>%s</strong> ", verdict.style, verdict.word);
+	html_printf(p, "<section class=\"answer %s\">\n<p>", verdict.style);
+	if (p->report->run_count > 1) {
+		html_text(p, run->label);
+		html_printf(p, ": ");
+	}
+	html_printf(p, "<strong>%s</strong> ", verdict.word);
 	html_printf(p, "%zu of %zu points measured", t.measured, t.points);
 	if (t.valid < t.measured)
 		html_printf(p, ", %zu of them valid", t.valid);

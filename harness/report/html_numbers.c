@@ -21,7 +21,9 @@ struct block_column {
 /* The table, and where in it what is; the columns that need not be there are NONE then. */
 struct numbers {
 	const struct report *r;
+	const struct report_run *run_only; /* NULL: it is that of all runs */
 	struct table t;
+	struct report_keys settings;
 	struct block_column *blocks;
 	size_t block_count;
 	size_t run, flow, keys, series, statistics, in_flight, first_block, start;
@@ -31,34 +33,45 @@ struct numbers {
 
 /* --- columns --- */
 
-/* A round trip has nothing else in flight: not known. */
-static bool has_in_flight(const struct report *r)
+static bool has_point(const struct numbers *n, const struct report_point *point)
 {
-	for (size_t i = 0; i < r->leading_count; i++) {
-		const struct summary_flow *flow = model_flow(r->leading[i].point, r->leading[i].series->flow);
+	return !n->run_only || n->run_only == &n->r->runs[point->run];
+}
 
-		if (flow && flow->in_flight_max.kind == NUMBER_INTEGER)
+/* A round trip has nothing else in flight: not known. */
+static bool has_in_flight(const struct numbers *n)
+{
+	for (size_t i = 0; i < n->r->leading_count; i++) {
+		const struct report_item *leading = &n->r->leading[i];
+		const struct summary_flow *flow = model_flow(leading->point, leading->series->flow);
+
+		if (has_point(n, leading->point) && flow && flow->in_flight_max.kind == NUMBER_INTEGER)
 			return true;
 	}
 	return false;
 }
 
-static bool has_start(const struct report *r)
+static bool has_start(const struct numbers *n)
 {
-	for (size_t i = 0; i < r->count; i++)
-		if (r->points[i].summary && r->points[i].summary->spread_ns.kind != NUMBER_ABSENT)
+	for (size_t i = 0; i < n->r->count; i++) {
+		const struct report_point *point = &n->r->points[i];
+
+		if (has_point(n, point) && point->summary && point->summary->spread_ns.kind != NUMBER_ABSENT)
 			return true;
+	}
 	return false;
 }
 
 /* Is the number known for any flow? */
-static bool is_known_for_any(const struct report *r, const struct block *b, const struct block_statistic *s)
+static bool is_known_for_any(const struct numbers *n, const struct block *b, const struct block_statistic *s)
 {
-	for (size_t i = 0; i < r->count; i++)
-		for (size_t k = 0; k < r->points[i].layout.flow_count; k++)
-			if (number_is_known(
-				summary_block_number(model_block(&r->points[i], &r->points[i].layout.flows[k], b), s)))
+	for (size_t i = 0; i < n->r->count; i++) {
+		const struct report_point *point = &n->r->points[i];
+
+		for (size_t k = 0; has_point(n, point) && k < point->layout.flow_count; k++)
+			if (number_is_known(summary_block_number(model_block(point, &point->layout.flows[k], b), s)))
 				return true;
+	}
 	return false;
 }
 
@@ -70,7 +83,7 @@ static size_t numbers_column(struct numbers *n, const char *label, const char *h
 static void add_block_columns(struct numbers *n, const struct block *b)
 {
 	for (const struct block_statistic *s = b->statistics; s->key; s++) {
-		if (!(s->shown & SHOWN_REPORT) || !is_known_for_any(n->r, b, s))
+		if (!(s->shown & SHOWN_REPORT) || !is_known_for_any(n, b, s))
 			continue;
 		n->blocks = grow_or_abort(n->blocks, n->block_count, sizeof(*n->blocks));
 		n->blocks[n->block_count++] = (struct block_column){b, s};
@@ -84,7 +97,7 @@ static void add_number_columns(struct numbers *n)
 	for (size_t i = 0; i < STATISTICS; i++)
 		if (statistics[i].shown & SHOWN_REPORT)
 			numbers_column(n, statistics[i].label, statistics[i].help, TABLE_RIGHT);
-	if (has_in_flight(n->r))
+	if (has_in_flight(n))
 		n->in_flight = numbers_column(n, "in flight",
 					      "number of other messages in flight when one was posted, median / "
 					      "maximum; with many, latency includes queueing",
@@ -92,7 +105,7 @@ static void add_number_columns(struct numbers *n)
 	n->first_block = n->t.columns;
 	for (size_t i = 0; blocks[i]; i++)
 		add_block_columns(n, blocks[i]);
-	if (has_start(n->r))
+	if (has_start(n))
 		n->start =
 		    numbers_column(n, "start spread",
 				   "largest difference between the first posts of a repetition's flows", TABLE_RIGHT);
@@ -100,23 +113,45 @@ static void add_number_columns(struct numbers *n)
 
 enum { POINT, VALID }; /* the first columns */
 
-static struct numbers numbers_of(const struct report *r)
+static void add_settings(struct numbers *n)
+{
+	char name[CELL_MAX];
+
+	n->keys = n->t.columns;
+	for (size_t i = 0; i < n->r->in_flows.count; i++) {
+		const char *key = n->r->in_flows.key[i];
+
+		if (n->run_only && !json_object_get(n->run_only->varying, key))
+			continue;
+		n->settings.key = grow_or_abort(n->settings.key, n->settings.count, sizeof(*n->settings.key));
+		n->settings.key[n->settings.count++] = key;
+		numbers_column(n, label_key(key, name, sizeof(name)), NULL, TABLE_LEFT);
+	}
+}
+
+static bool has_flows(const struct numbers *n)
+{
+	for (size_t i = 0; i < n->r->count; i++)
+		if (has_point(n, &n->r->points[i]) && *n->r->points[i].layout.flows[0].name)
+			return true;
+	return false;
+}
+
+static struct numbers numbers_of(const struct report *r, const struct report_run *run_only)
 {
 	static const struct table_column first[] = {
 	    [POINT] = {.label = "#", .heads_row = true},
 	    [VALID] = {.label = "valid", .help = "whether these numbers may be quoted"},
 	};
-	struct numbers n = {.r = r, .run = NONE, .flow = NONE, .in_flight = NONE, .start = NONE};
-	char name[CELL_MAX];
+	struct numbers n = {
+	    .r = r, .run_only = run_only, .run = NONE, .flow = NONE, .in_flight = NONE, .start = NONE};
 
 	n.t = table_of(first, sizeof(first) / sizeof(*first), 0);
-	if (r->run_count > 1)
+	if (r->run_count > 1 && !run_only)
 		n.run = numbers_column(&n, "run", NULL, TABLE_LEFT);
-	if (model_has_flows(r))
+	if (has_flows(&n))
 		n.flow = numbers_column(&n, "flow", NULL, TABLE_LEFT);
-	n.keys = n.t.columns;
-	for (size_t i = 0; i < r->in_flows.count; i++)
-		numbers_column(&n, label_key(r->in_flows.key[i], name, sizeof(name)), NULL, TABLE_LEFT);
+	add_settings(&n);
 	n.series = numbers_column(&n, "series",
 				  "t_lat: from submission to reception; t_comp: from submission to the send completion",
 				  TABLE_LEFT);
@@ -161,8 +196,8 @@ static void put_flow(struct numbers *n, size_t row, const struct layout_flow *fl
 
 	if (n->flow != NONE)
 		spanning_text(n, n->flow, row, rows, flow->name);
-	for (size_t i = 0; i < n->r->in_flows.count; i++) {
-		const char *key = n->r->in_flows.key[i];
+	for (size_t i = 0; i < n->settings.count; i++) {
+		const char *key = n->settings.key[i];
 		const json_t *j = json_object_get(flow->params, key);
 
 		spanning_text(n, n->keys + i, row, rows, j ? label_value(key, j, value, sizeof(value)) : "");
@@ -214,14 +249,28 @@ static void put_series(struct numbers *n, size_t row, const struct report_series
 	table_help(&n->t, n->series, row, "%s", CLOCK_ERROR_HELP);
 }
 
+static void add_count(FILE *out, json_int_t count, const char *what)
+{
+	if (count)
+		fprintf(out, "; %" JSON_INTEGER_FORMAT " %s", count, what);
+}
+
 /* Explain a count of losses, if the flow has further counts. */
 static void explain_lost(struct numbers *n, size_t column, size_t row, const struct summary_flow *flow)
 {
-	if (flow && flow->loss.is_known)
-		table_help(&n->t, column, row,
-			   "%" JSON_INTEGER_FORMAT " sent; %" JSON_INTEGER_FORMAT
-			   " received more than once, %" JSON_INTEGER_FORMAT " after a later one",
-			   flow->loss.sent, flow->loss.duplicates, flow->loss.reordered);
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	if (!flow || !flow->loss.is_known)
+		return;
+	out = or_abort(open_memstream(&text, &size));
+	fprintf(out, "%" JSON_INTEGER_FORMAT " sent", flow->loss.sent);
+	add_count(out, flow->loss.duplicates, "received more than once");
+	add_count(out, flow->loss.reordered, "received after a later one");
+	fclose(out);
+	table_help(&n->t, column, row, "%s", text);
+	free(text);
 }
 
 static void explain_statistic(struct numbers *n, size_t column, size_t row, const struct report_item *of,
@@ -314,21 +363,48 @@ static bool has_numbers(const struct report_point *point)
 	return false;
 }
 
-void html_numbers(const struct page *p)
+static void free_numbers(struct numbers *n)
 {
-	struct numbers n = numbers_of(p->report);
+	table_free(&n->t);
+	free(n->settings.key);
+	free(n->blocks);
+}
+
+static void write_rows(const struct page *p, const struct report_run *run_only)
+{
+	struct numbers n = numbers_of(p->report, run_only);
+	size_t points = 0;
 
 	for (size_t i = 0; i < p->report->count; i++) {
-		if (has_numbers(&p->report->points[i]))
-			put_rows(&n, &p->report->points[i]);
+		const struct report_point *point = &p->report->points[i];
+
+		if (!has_point(&n, point))
+			continue;
+		points++;
+		if (has_numbers(point))
+			put_rows(&n, point);
 		else
-			put_no_numbers(&n, &p->report->points[i]);
+			put_no_numbers(&n, point);
 	}
+	html_rows(p, &n.t, "", points > MANY);
+	free_numbers(&n);
+}
+
+/* Different experiments have different settings and statistics: each has a table of its own. */
+void html_numbers(const struct page *p)
+{
+	struct numbers all = numbers_of(p->report, NULL);
+
 	html_printf(
 	    p, "<section>\n<h2>Numbers</h2>\n<p class=\"soft\">Latencies of every message, from the raw stamps. "
 	       "Quantiles are exact (nearest rank); &ndash; means that fewer than 20 messages lie beyond the quantile. "
 	       "Point at a number, or tap it, to see it in nanoseconds.</p>\n");
-	html_table(p, &n.t, "", p->report->count > MANY);
-	table_free(&n.t);
-	free(n.blocks);
+	if (!p->report->of_experiments)
+		write_rows(p, NULL);
+	for (size_t i = 0; p->report->of_experiments && i < p->report->run_count; i++) {
+		html_run_heading(p, &p->report->runs[i]);
+		write_rows(p, &p->report->runs[i]);
+	}
+	html_columns(p, &all.t);
+	free_numbers(&all);
 }

@@ -122,7 +122,7 @@ static void write_columns(const struct page *p, const struct report_point *point
 
 /* --- repeating --- */
 
-/* The settings that distinguish this point from the others, as for --only: {"size": "32B"}. */
+/* The settings that distinguish this point from the others of its run, as for --only: {"size": "32B"}. */
 static json_t *filters_of(const struct report *r, const struct report_point *point)
 {
 	json_t *filters = json_object();
@@ -132,6 +132,8 @@ static json_t *filters_of(const struct report *r, const struct report_point *poi
 		const json_t *setting = json_object_get(point->params, r->varying.key[i]);
 		enum unit unit = param_name_unit(r->varying.key[i], key, sizeof(key));
 
+		if (!json_object_get(r->runs[point->run].varying, r->varying.key[i]))
+			continue;
 		if (json_is_string(setting))
 			json_object_set(filters, key, (json_t *)setting);
 		else if (setting && !json_is_null(setting))

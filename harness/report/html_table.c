@@ -42,7 +42,7 @@ static void write_headings(const struct page *p, const struct table *t)
 }
 
 /* What the columns are, for those who have no mouse to point at their headings. */
-static void write_help(const struct page *p, const struct table *t)
+void html_columns(const struct page *p, const struct table *t)
 {
 	bool any = false;
 
@@ -142,7 +142,7 @@ static void write_row(const struct page *p, const struct table *t, size_t row)
 	html_printf(p, "</tr>\n");
 }
 
-void html_table(const struct page *p, const struct table *t, const char *style, bool tall)
+void html_rows(const struct page *p, const struct table *t, const char *style, bool tall)
 {
 	html_printf(p, "<div class=\"wide%s\" tabindex=\"0\">\n<table%s%s%s>\n", tall ? " tall" : "",
 		    *style ? " class=\"" : "", style, *style ? "\"" : "");
@@ -155,5 +155,10 @@ void html_table(const struct page *p, const struct table *t, const char *style, 
 		write_row(p, t, row);
 	}
 	html_printf(p, "%s</table>\n</div>\n", t->rows ? "</tbody>\n" : "");
-	write_help(p, t);
+}
+
+void html_table(const struct page *p, const struct table *t, const char *style, bool tall)
+{
+	html_rows(p, t, style, tall);
+	html_columns(p, t);
 }

@@ -91,12 +91,13 @@ static char *label_of_point(const struct report *r, const struct report_point *p
 	FILE *out = or_abort(open_memstream(&label, &size));
 
 	for (size_t i = 0; i < r->varying.count; i++) {
-		const json_t *value = json_object_get(p->params, r->varying.key[i]);
+		const char *key = r->varying.key[i];
+		const json_t *value = json_object_get(p->params, key);
 
-		if (!value || ftell(out) > LABEL_MAX)
+		if (!value || !json_object_get(r->runs[p->run].varying, key) || ftell(out) > LABEL_MAX)
 			continue;
 		fputs(printed++ ? ", " : "", out);
-		label_setting(out, r->varying.key[i], value);
+		label_setting(out, key, value);
 	}
 	if (!printed)
 		print_flows(out, p);
@@ -181,6 +182,15 @@ static bool key_varies(struct all_settings *all, const char *key, const struct s
 	return spread_differs(spread_for_key(all, s, key), key) && is_named_by_spec(all->named[s->run], s, key);
 }
 
+static void add_key(struct report_keys *found, json_t *known, const char *key)
+{
+	if (found->count == PARAM_VARYING_MOST || json_object_get(known, key))
+		return;
+	json_object_set_new(known, key, json_true());
+	found->key = grow_or_abort(found->key, found->count, sizeof(*found->key));
+	found->key[found->count++] = key;
+}
+
 /* Takes `all`. */
 static void find_varying(struct all_settings *all, struct report_keys *found)
 {
@@ -190,12 +200,10 @@ static void find_varying(struct all_settings *all, struct report_keys *found)
 	open_spreads(all);
 	for (size_t i = 0; i < all->count; i++) {
 		json_object_foreach ((json_t *)all->of[i].params, key, value) {
-			if (found->count == PARAM_VARYING_MOST || json_object_get(known, key) ||
-			    !key_varies(all, key, &all->of[i]))
+			if (!key_varies(all, key, &all->of[i]))
 				continue;
-			json_object_set_new(known, key, json_true());
-			found->key = grow_or_abort(found->key, found->count, sizeof(*found->key));
-			found->key[found->count++] = key;
+			add_key(found, known, key);
+			json_object_set_new(all->r->runs[all->of[i].run].varying, key, json_true());
 		}
 	}
 	json_decref(known);
@@ -214,6 +222,8 @@ static void label_settings(struct report *r)
 		for (size_t k = 0; k < p->layout.flow_count; k++)
 			note_settings(&flows, p->run, p->layout.flows[k].name, p->layout.flows[k].params);
 	}
+	for (size_t i = 0; i < r->run_count; i++)
+		r->runs[i].varying = or_abort(json_object());
 	find_varying(&points, &r->varying);
 	find_varying(&flows, &r->in_flows);
 }
@@ -236,12 +246,34 @@ static bool are_on_different_hosts(const struct report *r)
 	return true;
 }
 
+static const char *name_of(const struct report_run *run)
+{
+	return run->record->name ? run->record->name : "";
+}
+
+static bool are_of_different_experiments(const struct report *r)
+{
+	for (size_t i = 0; i < r->run_count; i++)
+		for (size_t k = 0; k <= i; k++)
+			if (!*name_of(&r->runs[i]) || (k < i && !strcmp(name_of(&r->runs[i]), name_of(&r->runs[k]))))
+				return false;
+	return r->run_count > 1;
+}
+
+static const char *label_of_run(const struct report *r, const struct report_run *run)
+{
+	if (r->of_experiments)
+		return name_of(run);
+	if (r->run_count > 1 && are_on_different_hosts(r))
+		return run->hosts;
+	return last_part(run->run->path);
+}
+
 static void label_runs(struct report *r)
 {
-	bool by_host = r->run_count > 1 && are_on_different_hosts(r);
-
+	r->of_experiments = are_of_different_experiments(r);
 	for (size_t i = 0; i < r->run_count; i++)
-		r->runs[i].label = fs_path("%s", by_host ? r->runs[i].hosts : last_part(r->runs[i].run->path));
+		r->runs[i].label = fs_path("%s", label_of_run(r, &r->runs[i]));
 }
 
 void label_all(struct report *r)

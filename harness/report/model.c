@@ -37,6 +37,7 @@ void model_free(struct report *r)
 	}
 	for (size_t i = 0; i < r->run_count; i++) {
 		summary_free(r->runs[i].summary);
+		json_decref(r->runs[i].varying);
 		free(r->runs[i].label);
 		free(r->runs[i].hosts);
 	}

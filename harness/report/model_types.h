@@ -51,8 +51,10 @@ struct report_run {
 	const struct run *run;
 	const struct run_record *record;
 	struct summary *summary; /* computed if it has none yet; NULL if that was not possible */
-	char *label; /* distinguishes runs: the host if that is sufficient, otherwise the directory's name */
-	char *hosts; /* "a and b" */
+	/* Distinguishes runs: the experiment's name or the host if that is sufficient, otherwise the directory's name. */
+	char *label;
+	char *hosts;	 /* "a and b" */
+	json_t *varying; /* an object whose keys are the settings that tell its points apart, and its kernels and transports */
 };
 
 /* Settings that vary, in order of appearance. */
@@ -71,6 +73,7 @@ struct report {
 	struct report_keys varying;	     /* among points: "size_bytes", "small.size_bytes" */
 	const struct claim_verdicts *claims; /* of the runs; NULL: unknown */
 	struct report_keys in_flows;	     /* among flows: "size_bytes" */
+	bool of_experiments;		     /* several runs, each of another experiment, by whose names they are called */
 };
 
 #endif

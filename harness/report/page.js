@@ -232,6 +232,7 @@ function rowsOf(f, labels, x, each) {
 
 const kinds = {
 	histogram(f) {
+		f.rows.forEach((r, i) => { if (i && !known(r[0])) r[0] = f.rows[i - 1][1]; }); // that begins where the one before it ends
 		const {v} = f, bins = f.rows.filter(r => known(r[0]) && known(r[1])), peak = most(bins.flatMap(r => r.slice(2)));
 		if (v.invalid) f.note(v.invalid.replace(/\n/g, ' '), 'bad');
 		f.key(v.series.map((name, s) => [s, name, s ? 'swatch open' : 'swatch']));

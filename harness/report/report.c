@@ -51,9 +51,14 @@ static const char *text_or(const char *text, const char *otherwise)
 
 static void write_head(const struct page *p)
 {
-	const struct run_record *record = p->report->runs[0].record;
+	const struct report *r = p->report;
+	const struct run_record *record = r->runs[0].record;
+	char *title = r->of_experiments ? fs_path("%zu experiments: %s to %s", r->run_count, r->runs[0].label,
+						  r->runs[r->run_count - 1].label)
+					: fs_path("%s", text_or(record->title, text_or(record->name, "kblat")));
 
-	html_head(p, text_or(record->title, text_or(record->name, "kblat")));
+	html_head(p, title);
+	free(title);
 }
 
 /* --- figures --- */

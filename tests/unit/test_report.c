@@ -696,6 +696,43 @@ static void test_two_runs(const char *top, const char *dir, const char *derived)
 	free(other);
 }
 
+/* What varies in one experiment tells no points of another one apart. */
+static void test_two_experiments(const char *top, const char *dir)
+{
+	struct fixture_point points[2] = {nic_points[0], nic_points[0]};
+	struct fixture_run second = nic;
+	char *other = fs_path("%s/sizes", top), *into = fs_path("%s/page", top), *html = NULL, *page;
+	struct err e = ERR_INIT;
+	struct run runs[2];
+
+	points[1].size_bytes = 2 * points[0].size_bytes;
+	second.points = points;
+	second.count = 2;
+	second.name = "sizes";
+	fixture_run_make(other, &second);
+	open_run(&runs[0], dir);
+	open_run(&runs[1], other);
+	if (!is_int(report_make_in(runs, 2, into, &html, &e), 0, "a report of two experiments is made"))
+		note("%s", e.text);
+	page = slurp(html);
+	contains(page, "<h1>2 experiments: nic to sizes</h1>", "it is called by both");
+	contains(page, "<p>sizes: <strong>", "each answer says which one it is about");
+	is_int((int64_t)count_of(page, "<th scope=\"col\">series</th>") +
+		   (int64_t)count_of(page, "submission to the send completion\">series</th>"),
+	       2, "each has a table of its own");
+	is_int((int64_t)count_of(page, ">poll</th>"), 1, "whose settings are its own");
+	contains(page, "Point nic 0: verbs, rc, busy, size 32B.", "points of the first");
+	contains(page, "Point sizes 1: verbs, size 64B.", "and of the second have its settings alone");
+	contains(page, "--only transport=verbs --only size=64B</pre>", "also in the command that measures it again");
+	is_int((int64_t)count_of(page, "<dt>p50</dt>"), 1, "what the columns are is said once");
+	free(page);
+	free(html);
+	run_close(&runs[1]);
+	run_close(&runs[0]);
+	free(into);
+	free(other);
+}
+
 /* --- what was recorded --- */
 
 static const struct fixture_with with_points[] = {{true, false},  {false, true},  {false, false},
@@ -824,6 +861,7 @@ int main(void)
 	test_nothing_left_behind(top, dir, derived);
 	test_no_scripts(top, dir);
 	test_two_runs(top, dir, derived);
+	test_two_experiments(top, dir);
 	test_recorded(top);
 	test_headings(top);
 	test_killed(top);
