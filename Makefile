@@ -133,6 +133,12 @@ test:
 	@$(MAKE) --no-print-directory -j$(CPUS) tests sanitized
 	@tests/leftovers tests/run --vm '$(VM)' $(BUILD) $(BUILD)/san
 
+# The native tests with sanitizers: also those that `make test` runs without. Takes about as long as `make test`.
+sanitized-test:
+	@common/deps build run test
+	@$(MAKE) --no-print-directory -j$(CPUS) tests sanitized
+	@tests/leftovers tests/run --sanitized $(BUILD) $(BUILD)/san
+
 # Every command and link of every page, and what became of each: run, or what it needs.
 docs-test: all
 	@t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && cd "$$t" && \
@@ -479,5 +485,5 @@ $(BUILD)/adapter.so: $(wildcard tests/model/*.c) tests/model/adapter.h
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: docs-test elsewhere fresh all deps run check test coverage studies $(foreach s,$(STUDIES),reference-$s reproduce-$s) units tests sanitized lint fuzz fuzzers bench benches kernel-ab two-kernels campaign rehearsal arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
+.PHONY: docs-test sanitized-test elsewhere fresh all deps run check test coverage studies $(foreach s,$(STUDIES),reference-$s reproduce-$s) units tests sanitized lint fuzz fuzzers bench benches kernel-ab two-kernels campaign rehearsal arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
 -include $(shell find $(BUILD) \( -path $(BUILD)/vm -o -path $(BUILD)/elsewhere -o -path $(BUILD)/servers-source -o -path $(BUILD)/consumers \) -prune -o -name '*.d' -type f -print 2>/dev/null)
