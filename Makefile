@@ -65,7 +65,7 @@ BPFCLANG ?= clang
 WITHOUT ?=
 export PKG_CONFIG WITHOUT BPFCLANG
 building := $(filter-out deps run check test coverage lint bench kernel-ab two-kernels reference-% reproduce-% studies campaign fuzz arm64 \
-            elsewhere fresh dist package-test clean put-%,$(or $(MAKECMDGOALS),all))
+            sanitized-test elsewhere fresh dist package-test clean put-%,$(or $(MAKECMDGOALS),all))
 ifneq ($(building),)
 found   := $(shell CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' PKG_CONFIG='$(PKG_CONFIG)' BPFCLANG='$(BPFCLANG)' WITHOUT='$(WITHOUT)' \
              common/find-features make '$(BUILD)' || echo failed)
