@@ -17,7 +17,7 @@
 
 #define WIDTH	  1000
 #define HEIGHT	  380
-#define FIRST	  10  /* the slowest messages, each of which is drawn */
+#define FIRST	  10   /* the slowest messages, each of which is drawn */
 #define STEP	  1.25 /* beyond those, the factor from one rank to the next */
 #define EXACT_MAX (1 << 20)
 

@@ -113,7 +113,7 @@ static void add_number_columns(struct numbers *n)
 
 enum { POINT, VALID }; /* the first columns */
 
-static void add_settings(struct numbers *n)
+static void add_setting_columns(struct numbers *n)
 {
 	char name[CELL_MAX];
 
@@ -129,7 +129,7 @@ static void add_settings(struct numbers *n)
 	}
 }
 
-static bool has_flows(const struct numbers *n)
+static bool has_several_flows(const struct numbers *n)
 {
 	for (size_t i = 0; i < n->r->count; i++)
 		if (has_point(n, &n->r->points[i]) && *n->r->points[i].layout.flows[0].name)
@@ -143,15 +143,14 @@ static struct numbers numbers_of(const struct report *r, const struct report_run
 	    [POINT] = {.label = "#", .heads_row = true},
 	    [VALID] = {.label = "valid", .help = "whether these numbers may be quoted"},
 	};
-	struct numbers n = {
-	    .r = r, .run_only = run_only, .run = NONE, .flow = NONE, .in_flight = NONE, .start = NONE};
+	struct numbers n = {.r = r, .run_only = run_only, .run = NONE, .flow = NONE, .in_flight = NONE, .start = NONE};
 
 	n.t = table_of(first, sizeof(first) / sizeof(*first), 0);
 	if (r->run_count > 1 && !run_only)
 		n.run = numbers_column(&n, "run", NULL, TABLE_LEFT);
-	if (has_flows(&n))
+	if (has_several_flows(&n))
 		n.flow = numbers_column(&n, "flow", NULL, TABLE_LEFT);
-	add_settings(&n);
+	add_setting_columns(&n);
 	n.series = numbers_column(&n, "series",
 				  "t_lat: from submission to reception; t_comp: from submission to the send completion",
 				  TABLE_LEFT);
@@ -370,7 +369,7 @@ static void free_numbers(struct numbers *n)
 	free(n->blocks);
 }
 
-static void write_rows(const struct page *p, const struct report_run *run_only)
+static void write_numbers(const struct page *p, const struct report_run *run_only)
 {
 	struct numbers n = numbers_of(p->report, run_only);
 	size_t points = 0;
@@ -400,10 +399,10 @@ void html_numbers(const struct page *p)
 	       "Quantiles are exact (nearest rank); &ndash; means that fewer than 20 messages lie beyond the quantile. "
 	       "Point at a number, or tap it, to see it in nanoseconds.</p>\n");
 	if (!p->report->of_experiments)
-		write_rows(p, NULL);
+		write_numbers(p, NULL);
 	for (size_t i = 0; p->report->of_experiments && i < p->report->run_count; i++) {
 		html_run_heading(p, &p->report->runs[i]);
-		write_rows(p, &p->report->runs[i]);
+		write_numbers(p, &p->report->runs[i]);
 	}
 	html_columns(p, &all.t);
 	free_numbers(&all);

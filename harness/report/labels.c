@@ -182,7 +182,7 @@ static bool key_varies(struct all_settings *all, const char *key, const struct s
 	return spread_differs(spread_for_key(all, s, key), key) && is_named_by_spec(all->named[s->run], s, key);
 }
 
-static void add_key(struct report_keys *found, json_t *known, const char *key)
+static void note_key(struct report_keys *found, json_t *known, const char *key)
 {
 	if (found->count == PARAM_VARYING_MOST || json_object_get(known, key))
 		return;
@@ -202,7 +202,7 @@ static void find_varying(struct all_settings *all, struct report_keys *found)
 		json_object_foreach ((json_t *)all->of[i].params, key, value) {
 			if (!key_varies(all, key, &all->of[i]))
 				continue;
-			add_key(found, known, key);
+			note_key(found, known, key);
 			json_object_set_new(all->r->runs[all->of[i].run].varying, key, json_true());
 		}
 	}
@@ -246,7 +246,7 @@ static bool are_on_different_hosts(const struct report *r)
 	return true;
 }
 
-static const char *name_of(const struct report_run *run)
+static const char *experiment_of(const struct report_run *run)
 {
 	return run->record->name ? run->record->name : "";
 }
@@ -255,7 +255,8 @@ static bool are_of_different_experiments(const struct report *r)
 {
 	for (size_t i = 0; i < r->run_count; i++)
 		for (size_t k = 0; k <= i; k++)
-			if (!*name_of(&r->runs[i]) || (k < i && !strcmp(name_of(&r->runs[i]), name_of(&r->runs[k]))))
+			if (!*experiment_of(&r->runs[i]) ||
+			    (k < i && !strcmp(experiment_of(&r->runs[i]), experiment_of(&r->runs[k]))))
 				return false;
 	return r->run_count > 1;
 }
@@ -263,7 +264,7 @@ static bool are_of_different_experiments(const struct report *r)
 static const char *label_of_run(const struct report *r, const struct report_run *run)
 {
 	if (r->of_experiments)
-		return name_of(run);
+		return experiment_of(run);
 	if (r->run_count > 1 && are_on_different_hosts(r))
 		return run->hosts;
 	return last_part(run->run->path);

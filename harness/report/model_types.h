@@ -53,8 +53,9 @@ struct report_run {
 	struct summary *summary; /* computed if it has none yet; NULL if that was not possible */
 	/* Distinguishes runs: the experiment's name or the host if that is sufficient, otherwise the directory's name. */
 	char *label;
-	char *hosts;	 /* "a and b" */
-	json_t *varying; /* an object whose keys are the settings that tell its points apart, and its kernels and transports */
+	char *hosts; /* "a and b" */
+	json_t *
+	    varying; /* an object whose keys are the settings that tell its points apart, and its kernels and transports */
 };
 
 /* Settings that vary, in order of appearance. */
@@ -73,7 +74,7 @@ struct report {
 	struct report_keys varying;	     /* among points: "size_bytes", "small.size_bytes" */
 	const struct claim_verdicts *claims; /* of the runs; NULL: unknown */
 	struct report_keys in_flows;	     /* among flows: "size_bytes" */
-	bool of_experiments;		     /* several runs, each of another experiment, by whose names they are called */
+	bool of_experiments; /* several runs, each of another experiment, by whose names they are called */
 };
 
 #endif
