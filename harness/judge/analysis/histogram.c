@@ -171,10 +171,12 @@ static int from_table(struct histogram *h, struct value_counts *t)
 int histogram_compute(const struct span *spans, size_t span_count, size_t max_bins, struct histogram *out,
 		      struct err *e)
 {
+	const size_t samples = span_total(spans, span_count);
 	struct value_counts t;
 	int rc;
 
 	memset(out, 0, sizeof(*out));
+	max_bins = samples < max_bins ? samples : max_bins;
 	/* With the largest width that fits in an int64, 2^62, four bins may be needed. */
 	rc = value_counts_alloc(&t, max_bins < 4 ? 4 : max_bins);
 	if (!rc)

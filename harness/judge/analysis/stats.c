@@ -269,18 +269,20 @@ static void all_counts_join(struct all_counts *all)
 /* Divide `spans` between threads. 0 or -ENOMEM; close in any case. */
 static int all_counts_open(struct all_counts *all, const struct span *spans, size_t span_count, int64_t limit)
 {
+	const size_t samples = span_total(spans, span_count),
+		     kept = samples < STATS_KEPT_MAX ? samples : STATS_KEPT_MAX;
 	int rc = 0;
 
 	memset(all, 0, sizeof(*all));
 	all->limit = limit;
-	all->count = shares_for(span_total(spans, span_count));
+	all->count = shares_for(samples);
 	all->spans = large_alloc(all->count * span_count + 1, sizeof(*all->spans));
-	all->kept = large_alloc(STATS_KEPT_MAX, sizeof(*all->kept));
+	all->kept = large_alloc(kept + 1, sizeof(*all->kept));
 	if (!all->spans)
 		return -ENOMEM;
 	for (unsigned i = 0; !rc && i < all->count; i++) {
 		struct sample_counts *t = &all->of[i];
-		size_t room = STATS_KEPT_MAX / all->count;
+		size_t room = kept / all->count;
 
 		t->spans = all->spans + i * span_count;
 		t->span_count = shares_deal(spans, span_count, i, all->count, t->spans);
@@ -423,7 +425,7 @@ static struct window *window_over(struct refinement *r, const struct range *in)
 			return w;
 	if (!w->counts && window_alloc(w))
 		return NULL;
-	window_place(w, *in);
+	window_place_small(w, *in, r->all->of[0].moments.n);
 	r->count++;
 	if (offset <= r->first->reach)
 		r->is_open[window_bin(r->first, offset)] = 1;
@@ -483,7 +485,7 @@ static int rank_search(struct all_counts *all, struct stats *out)
 	const struct window *first = &all->of[0].window;
 	const struct moments *m = &all->of[0].moments;
 	struct search searches[QUANTILES] = {0};
-	struct refinement r = {.all = all, .first = first, .is_open = large_alloc(WINDOW_BINS, 1)};
+	struct refinement r = {.all = all, .first = first, .is_open = large_alloc(window_bins(first), 1)};
 	int rc = r.is_open ? 0 : -ENOMEM;
 
 	for (unsigned q = 0; q < QUANTILES; q++) {

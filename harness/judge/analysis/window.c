@@ -1,33 +1,49 @@
 #include "judge/analysis/window.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/or_abort.h"
 #include "common/sort.h"
 
-#define SAMPLES 4096
+#define SAMPLES	   4096
+#define SMALL_BITS 3 /* bins for each sample */
+
+/* Counts that were freed, for the next windows: of a few hundred samples, the first touch of their pages takes longer
+ * than anything else. */
+static _Atomic(uint64_t *) spares[8];
+
+#define SPARES (sizeof(spares) / sizeof(spares[0]))
 
 int window_alloc(struct window *w)
 {
 	memset(w, 0, sizeof(*w));
-	w->counts = large_alloc(WINDOW_BINS, sizeof(*w->counts));
+	for (size_t i = 0; !w->counts && i < SPARES; i++)
+		w->counts = atomic_exchange(&spares[i], NULL);
+	if (!w->counts)
+		w->counts = large_alloc(WINDOW_BINS, sizeof(*w->counts));
 	return w->counts ? 0 : -ENOMEM;
 }
 
 void window_free(struct window *w)
 {
+	for (size_t i = 0; w->counts && i < SPARES; i++)
+		w->counts = atomic_exchange(&spares[i], w->counts);
 	free(w->counts);
 	w->counts = NULL;
 }
 
-/* The smallest shift that maps an offset of `reach` to an existing bin. */
-static unsigned shift_for(uint64_t reach)
+static unsigned bit_length(uint64_t v)
 {
-	unsigned bits = reach ? 64 - (unsigned)__builtin_clzll(reach) : 0;
+	return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
+}
 
-	return bits > WINDOW_BITS ? bits - WINDOW_BITS : 0;
+/* The smallest shift that maps an offset of `reach` to one of 2^bits bins. */
+static unsigned shift_for(uint64_t reach, unsigned bits)
+{
+	return bit_length(reach) > bits ? bit_length(reach) - bits : 0;
 }
 
 /* Other bins keep what they had: clearing all takes longer than anything else for a few hundred samples. */
@@ -40,7 +56,7 @@ static void place(struct window *w, struct range r, bool is_log)
 {
 	w->base = r.low;
 	w->reach = (uint64_t)r.high - (uint64_t)r.low;
-	w->shift = shift_for(w->reach);
+	w->shift = shift_for(w->reach, WINDOW_BITS);
 	w->is_log = is_log;
 	clear(w);
 }
@@ -48,6 +64,17 @@ static void place(struct window *w, struct range r, bool is_log)
 void window_place(struct window *w, struct range r)
 {
 	place(w, r, false);
+}
+
+void window_place_small(struct window *w, struct range r, uint64_t samples)
+{
+	const unsigned bits = bit_length(samples) + SMALL_BITS;
+
+	w->base = r.low;
+	w->reach = (uint64_t)r.high - (uint64_t)r.low;
+	w->shift = shift_for(w->reach, bits < WINDOW_BITS ? bits : WINDOW_BITS);
+	w->is_log = false;
+	clear(w);
 }
 
 void window_place_as(struct window *w, const struct window *other)

@@ -36,12 +36,16 @@ struct range {
 	int64_t low, high;
 };
 
-/* Allocate zeroed counts: 0 or -ENOMEM. Windows are small enough to be kept for several passes. */
+/* Allocate counts, which have no value until the window is placed: 0 or -ENOMEM. Windows are small enough to be kept for
+ * several passes. */
 int window_alloc(struct window *w);
 void window_free(struct window *w);
 
 /* Place the window over a range, and set the counts of its bins to zero. */
 void window_place(struct window *w, struct range r);
+
+/* The same with no more bins than these few samples are worth. */
+void window_place_small(struct window *w, struct range r, uint64_t samples);
 
 /* Place the window where another one is, and set the counts of its bins to zero. */
 void window_place_as(struct window *w, const struct window *other);
