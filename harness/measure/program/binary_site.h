@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/or_abort.h"
+
 /* --- instructions (code.c) --- */
 
 /*
@@ -55,11 +57,28 @@ struct code {
 
 /*
  * Decode all bytes of a function, which begins at `address`. -EILSEQ: they are not instructions throughout, at
- * `*undecoded`; what comes before is in `out`. -ENOTSUP: another machine. Free in either case.
+ * `*undecoded`; what comes before is in `out`. -ENOTSUP: another machine. -ELIBACC: libcapstone is not there. Free in
+ * either case.
  */
 int code_decode(enum code_machine machine, const uint8_t *bytes, size_t size, uint64_t address, struct code *out,
 		uint64_t *undecoded);
 void code_free(struct code *c);
+
+/* The `harm` of a system call. */
+#define CODE_ENTERS_KERNEL                                                                                             \
+	"it enters the kernel, and would go on behind the copy of it that the kernel executes instead"
+
+/* Its parts: appends an instruction to the list; and decodes for CODE_X86_64 and CODE_I386 from `out->begin` on. */
+static inline struct code_instruction *code_add(struct code *c, uint64_t address, size_t size)
+{
+	c->list = grow_or_abort(c->list, c->count, sizeof(*c->list));
+	c->list[c->count] = (struct code_instruction){
+	    .address = address, .size = (uint8_t)size, .flow = CODE_NEXT, .condition = CODE_ALWAYS};
+	return &c->list[c->count++];
+}
+
+int code_x86_decode(enum code_machine machine, const uint8_t *bytes, size_t size, struct code *out,
+		    uint64_t *undecoded);
 
 /* The instruction that begins there, or NULL. */
 const struct code_instruction *code_at(const struct code *c, uint64_t address);

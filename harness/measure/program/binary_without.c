@@ -1,4 +1,4 @@
-/* In place of binary.c, binary_*.c and code.c, in a build without libdw or capstone: nothing is found in a program. */
+/* In place of binary.c, binary_*.c and code.c, in a build without libdw: nothing is found in a program. */
 #include <string.h>
 
 #include "common/feature.h"
