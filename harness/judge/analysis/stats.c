@@ -523,17 +523,12 @@ static long double deviations(const struct span *spans, size_t span_count, long 
 	return sum;
 }
 
-static unsigned bits_of(uint64_t v)
-{
-	return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
-}
-
 static bool squares_fit(const struct moments *m)
 {
 	uint64_t down = m->min < m->base ? (uint64_t)m->base - (uint64_t)m->min : 0;
 	uint64_t up = m->max > m->base ? (uint64_t)m->max - (uint64_t)m->base : 0;
 
-	return 2 * bits_of(down > up ? down : up) + bits_of(m->n) <= 128;
+	return 2 * bit_length(down > up ? down : up) + bit_length(m->n) <= 128;
 }
 
 static void mean_and_stdev(const struct span *spans, size_t span_count, const struct moments *m, struct stats *out)

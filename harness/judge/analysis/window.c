@@ -35,11 +35,6 @@ void window_free(struct window *w)
 	w->counts = NULL;
 }
 
-static unsigned bit_length(uint64_t v)
-{
-	return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
-}
-
 /* The smallest shift that maps an offset of `reach` to one of 2^bits bins. */
 static unsigned shift_for(uint64_t reach, unsigned bits)
 {
@@ -52,29 +47,25 @@ static void clear(struct window *w)
 	memset(w->counts, 0, window_bins(w) * sizeof(*w->counts));
 }
 
-static void place(struct window *w, struct range r, bool is_log)
+static void place(struct window *w, struct range r, unsigned bits, bool is_log)
 {
 	w->base = r.low;
 	w->reach = (uint64_t)r.high - (uint64_t)r.low;
-	w->shift = shift_for(w->reach, WINDOW_BITS);
+	w->shift = shift_for(w->reach, bits);
 	w->is_log = is_log;
 	clear(w);
 }
 
 void window_place(struct window *w, struct range r)
 {
-	place(w, r, false);
+	place(w, r, WINDOW_BITS, false);
 }
 
 void window_place_small(struct window *w, struct range r, uint64_t samples)
 {
 	const unsigned bits = bit_length(samples) + SMALL_BITS;
 
-	w->base = r.low;
-	w->reach = (uint64_t)r.high - (uint64_t)r.low;
-	w->shift = shift_for(w->reach, bits < WINDOW_BITS ? bits : WINDOW_BITS);
-	w->is_log = false;
-	clear(w);
+	place(w, r, bits < WINDOW_BITS ? bits : WINDOW_BITS, false);
 }
 
 void window_place_as(struct window *w, const struct window *other)
@@ -175,7 +166,7 @@ void window_place_guessed(struct window *w, const struct span *spans, size_t spa
 			     : range_extend((struct range){samples[first], samples[first]}, one_pass / 8, one_pass);
 	if (all)
 		r = without_margins(r, samples, n);
-	place(w, r, (uint64_t)r.high - (uint64_t)r.low > one_pass);
+	place(w, r, WINDOW_BITS, (uint64_t)r.high - (uint64_t)r.low > one_pass);
 }
 
 /* The lowest offset + 1 of a logarithmic bin. */

@@ -36,6 +36,11 @@ struct range {
 	int64_t low, high;
 };
 
+static inline unsigned bit_length(uint64_t v)
+{
+	return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
+}
+
 /* Allocate counts, which have no value until the window is placed: 0 or -ENOMEM. Windows are small enough to be kept for
  * several passes. */
 int window_alloc(struct window *w);
