@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
 #include "common/or_abort.h"
 
 /* --- instructions (code.c) --- */
@@ -63,6 +64,9 @@ struct code {
 int code_decode(enum code_machine machine, const uint8_t *bytes, size_t size, uint64_t address, struct code *out,
 		uint64_t *undecoded);
 void code_free(struct code *c);
+
+/* Loads libcapstone, once, which decodes x86: 0, or a negative errno. */
+int code_x86_load(struct err *e);
 
 /* The `harm` of a system call. */
 #define CODE_ENTERS_KERNEL                                                                                             \

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "common/feature.h"
 #include "common/or_abort.h"
 #include "measure/program/binary.h"
 #include "measure/program/binary_parts.h"
@@ -91,13 +90,8 @@ static int refuse_bytes(const struct bodies *s, int rc, uint64_t address)
 		return err_set(s->e, rc, STATUS_USAGE, s->binary->path, NULL,
 			       "is of a processor whose instructions are not known (x86-64, i386, aarch64): where the "
 			       "functions end is not known, either");
-	if (rc == -ELIBACC && !feature_is_built("libcapstone"))
-		return feature_missing("libcapstone", s->binary->path, s->e);
 	if (rc == -ELIBACC)
-		return err_set(
-		    s->e, rc, STATUS_IMPOSSIBLE, s->binary->path, "read the instructions of",
-		    "libcapstone is not there; install the package libcapstone4 (Debian 12), libcapstone5 (Debian "
-		    "13) or capstone (Fedora, RHEL)");
+		return code_x86_load(s->e);
 	return refuse_function(s, address,
 			       "there is no instruction that is known: where the next ones begin is not known, either");
 }

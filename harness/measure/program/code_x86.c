@@ -2,44 +2,32 @@
 #include "measure/program/binary_site.h"
 
 #include <capstone/capstone.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "common/library_load.h"
 #include "common/or_abort.h"
 
 /* --- the library --- */
 
-#define FUNCTIONS(X) X(open) X(option) X(malloc) X(disasm_iter) X(insn_group) X(free) X(close)
-#define FIELD(name)  __typeof__(&cs_##name) name;
-#define NAME(name)   "cs_" #name,
-#define TEXT_OF(x)   #x
-#define TEXT(x)	     TEXT_OF(x)
+#define FUNCTIONS(X)                                                                                                   \
+	X(cs, open) X(cs, option) X(cs, malloc) X(cs, disasm_iter) X(cs, insn_group) X(cs, free) X(cs, close)
+#define TEXT_OF(x) #x
+#define TEXT(x)	   TEXT_OF(x)
 
 static struct {
-	FUNCTIONS(FIELD)
+	FUNCTIONS(LOADED_FIELD)
 } cs;
 
-/* It is loaded when something is to be decoded: with 1.3 MB of tables to relocate, it would take longer than the rest of
- * the start of every endpoint, which would also lock it in memory. */
-static bool capstone_load(void)
+/* It has 1.3 MB of tables to relocate. */
+int code_x86_load(struct err *e)
 {
-	static const char *const names[] = {FUNCTIONS(NAME) NULL};
-	void *library, *function;
+	static const char *const names[] = {FUNCTIONS(LOADED_NAME) NULL};
 
-	if (cs.close)
-		return true;
-	library = dlopen("libcapstone.so." TEXT(CS_API_MAJOR), RTLD_NOW | RTLD_LOCAL);
-	if (!library)
-		return false;
-	for (size_t i = 0; names[i]; i++) {
-		function = dlsym(library, names[i]);
-		if (!function)
-			return false;
-		memcpy((char *)&cs + i * sizeof(function), &function, sizeof(function));
-	}
-	return true;
+	return cs.close ? 0
+			: library_load("libcapstone.so." TEXT(CS_API_MAJOR), "libcapstone" TEXT(CS_API_MAJOR),
+				       "capstone", names, &cs, e);
 }
 
 /* --- instructions --- */
@@ -211,10 +199,11 @@ int code_x86_decode(enum code_machine machine, const uint8_t *bytes, size_t size
 	const uint8_t *at = bytes;
 	uint64_t address = out->begin;
 	bool has_red_zone = false, is_data = false;
+	struct err missing = ERR_INIT;
 	csh handle;
 	cs_insn *in;
 
-	if (!capstone_load())
+	if (code_x86_load(&missing))
 		return -ELIBACC;
 	if (cs.open(CS_ARCH_X86, machine == CODE_I386 ? CS_MODE_32 : CS_MODE_64, &handle) != CS_ERR_OK)
 		return -ENOTSUP;
