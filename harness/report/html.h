@@ -66,10 +66,11 @@ void html_verdict(const struct page *p, enum tone tone, const char *text);
  * people, with its nanoseconds in the title. `style`: a class of the table, or ""; `tall`: it scrolls within the page.
  * Without any label there is no line of headings.
  */
-void html_table(const struct page *p, const struct table *t, const char *style, bool tall);
+typedef void html_table_writer(const struct page *p, const struct table *t, const char *style, bool tall);
+html_table_writer html_table;
 
 /* Its two parts: the table itself, and the list of what its columns are. */
-void html_rows(const struct page *p, const struct table *t, const char *style, bool tall);
+html_table_writer html_rows;
 void html_columns(const struct page *p, const struct table *t);
 
 #endif

@@ -129,14 +129,6 @@ static void add_setting_columns(struct numbers *n)
 	}
 }
 
-static bool has_several_flows(const struct numbers *n)
-{
-	for (size_t i = 0; i < n->r->count; i++)
-		if (has_point(n, &n->r->points[i]) && *n->r->points[i].layout.flows[0].name)
-			return true;
-	return false;
-}
-
 static struct numbers numbers_of(const struct report *r, const struct report_run *run_only)
 {
 	static const struct table_column first[] = {
@@ -148,7 +140,7 @@ static struct numbers numbers_of(const struct report *r, const struct report_run
 	n.t = table_of(first, sizeof(first) / sizeof(*first), 0);
 	if (r->run_count > 1 && !run_only)
 		n.run = numbers_column(&n, "run", NULL, TABLE_LEFT);
-	if (has_several_flows(&n))
+	if (model_has_flows(r, run_only))
 		n.flow = numbers_column(&n, "flow", NULL, TABLE_LEFT);
 	add_setting_columns(&n);
 	n.series = numbers_column(&n, "series",
@@ -369,7 +361,7 @@ static void free_numbers(struct numbers *n)
 	free(n->blocks);
 }
 
-static void write_numbers(const struct page *p, const struct report_run *run_only)
+static void write_numbers(const struct page *p, const struct report_run *run_only, html_table_writer *write)
 {
 	struct numbers n = numbers_of(p->report, run_only);
 	size_t points = 0;
@@ -385,25 +377,31 @@ static void write_numbers(const struct page *p, const struct report_run *run_onl
 		else
 			put_no_numbers(&n, point);
 	}
-	html_rows(p, &n.t, "", points > MANY);
+	write(p, &n.t, "", points > MANY);
 	free_numbers(&n);
 }
 
 /* Different experiments have different settings and statistics: each has a table of its own. */
-void html_numbers(const struct page *p)
+static void write_experiments(const struct page *p)
 {
 	struct numbers all = numbers_of(p->report, NULL);
 
+	for (size_t i = 0; i < p->report->run_count; i++) {
+		html_run_heading(p, &p->report->runs[i]);
+		write_numbers(p, &p->report->runs[i], html_rows);
+	}
+	html_columns(p, &all.t);
+	free_numbers(&all);
+}
+
+void html_numbers(const struct page *p)
+{
 	html_printf(
 	    p, "<section>\n<h2>Numbers</h2>\n<p class=\"soft\">Latencies of every message, from the raw stamps. "
 	       "Quantiles are exact (nearest rank); &ndash; means that fewer than 20 messages lie beyond the quantile. "
 	       "Point at a number, or tap it, to see it in nanoseconds.</p>\n");
-	if (!p->report->of_experiments)
-		write_numbers(p, NULL);
-	for (size_t i = 0; p->report->of_experiments && i < p->report->run_count; i++) {
-		html_run_heading(p, &p->report->runs[i]);
-		write_numbers(p, &p->report->runs[i]);
-	}
-	html_columns(p, &all.t);
-	free_numbers(&all);
+	if (p->report->of_experiments)
+		write_experiments(p);
+	else
+		write_numbers(p, NULL, html_table);
 }

@@ -187,7 +187,7 @@ void html_points(const struct page *p)
 	    "slowest message, its raw columns, and the command that measures it again. Counts have a logarithmic axis; "
 	    "the red line is the median of "
 	    "the first series.%s</p>\n",
-	    model_has_flows(p->report) ? "s (one for each flow)" : "",
+	    model_has_flows(p->report, NULL) ? "s (one for each flow)" : "",
 	    has_pacer(p->report) ? " Of the steps that were due, <i>missing in</i> is the share without a sample "
 				   "at the source (missed by the pacer, or not sent), <i>missing out</i> that "
 				   "without one at the sink; <i>not transmitted</i> is the share of the samples "

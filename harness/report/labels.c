@@ -199,11 +199,14 @@ static void find_varying(struct all_settings *all, struct report_keys *found)
 
 	open_spreads(all);
 	for (size_t i = 0; i < all->count; i++) {
+		json_t *in_run = all->r->runs[all->of[i].run].varying;
+
 		json_object_foreach ((json_t *)all->of[i].params, key, value) {
-			if (!key_varies(all, key, &all->of[i]))
+			if ((json_object_get(known, key) && json_object_get(in_run, key)) ||
+			    !key_varies(all, key, &all->of[i]))
 				continue;
 			note_key(found, known, key);
-			json_object_set_new(all->r->runs[all->of[i].run].varying, key, json_true());
+			json_object_set_new(in_run, key, json_true());
 		}
 	}
 	json_decref(known);

@@ -49,10 +49,10 @@ void model_free(struct report *r)
 	*r = (struct report){0};
 }
 
-bool model_has_flows(const struct report *r)
+bool model_has_flows(const struct report *r, const struct report_run *run)
 {
 	for (size_t i = 0; i < r->count; i++)
-		if (*r->points[i].layout.flows[0].name)
+		if ((!run || run == &r->runs[r->points[i].run]) && *r->points[i].layout.flows[0].name)
 			return true;
 	return false;
 }

@@ -13,8 +13,8 @@ struct err;
 int model_read(struct report *r, const struct run *runs, size_t count, struct err *e);
 void model_free(struct report *r);
 
-/* Does any point have flows with names? */
-bool model_has_flows(const struct report *r);
+/* Does any point, of this run (NULL: of any), have flows with names? */
+bool model_has_flows(const struct report *r, const struct report_run *run);
 
 /* Was anything measured in a series? */
 bool model_is_measured(const struct report_series *s);
