@@ -133,7 +133,7 @@ test:
 	@$(MAKE) --no-print-directory -j$(CPUS) tests sanitized
 	@tests/leftovers tests/run --vm '$(VM)' $(BUILD) $(BUILD)/san
 
-# The native tests with sanitizers: also those that `make test` runs without. Takes about as long as `make test`.
+# The native tests with sanitizers, with which they take three times as long: also those that `make test` runs without.
 sanitized-test:
 	@common/deps build run test
 	@$(MAKE) --no-print-directory -j$(CPUS) tests sanitized
