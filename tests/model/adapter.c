@@ -365,6 +365,15 @@ uint64_t model_take(size_t bytes)
 	return at;
 }
 
+/* Populating is not enough: where a hypervisor keeps page tables of its own, a process's first access to a page is slow. */
+void model_touch_segment(void)
+{
+	_Atomic char *at = (_Atomic char *)model, *const arena = (_Atomic char *)model->arena;
+
+	for (; at < arena; at += PAGE)
+		atomic_fetch_or(at, 0); /* others may be writing */
+}
+
 /* --- clocks --- */
 
 int64_t model_ticks(int64_t ns)

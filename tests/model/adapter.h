@@ -21,6 +21,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define PAGE	      4096ULL
 #define MODEL_DEVICES 4
 #define MODEL_GIDS    8
 #define MODEL_CQS     512
@@ -234,6 +235,9 @@ static inline void *model_at(uint64_t offset)
 {
 	return model->arena + offset;
 }
+
+/* Write to every page that all processes have in common, but those of the arena: messages are about to be measured. */
+void model_touch_segment(void);
 
 /* Does the script let this call fail? Sets errno. */
 bool model_fails(const char *call);

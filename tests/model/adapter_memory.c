@@ -18,7 +18,6 @@
 
 #define WINDOW_NAME "model-of-an-adapter"
 #define WINDOW_MOST (1ULL << 31)
-#define PAGE	    4096ULL
 
 static int window_fd = -1;
 static uint64_t window_used;
