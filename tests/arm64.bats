@@ -27,7 +27,7 @@ teardown_file() {
 
 # value EXPRESSION: a value of the summary S.
 value() {
-	"$KBLAT" summary "$RUN" --json | python3 -c 'import json, sys; S = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"
+	"$KBLAT" summary "$RUN" --json | /usr/bin/python3 -c 'import json, sys; S = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"
 }
 
 @test "arm64: a run over scripted, shared memory and TCP is complete, and verifies" {

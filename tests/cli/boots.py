@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """boots.py RUN OUT [KEY=VALUE...]: makes run directories like those from other boots of other kernels.
 
 Copies the files of a sealed run that are read to OUT, and seals each copy again: `boots` boots of

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """browser.py [--open] CHROMIUM PAGE...: checks pages in a browser (--open: only that they open with little work, and that all figures can be drawn). Prints a line
 for each error, with exit status 1.
 

@@ -21,7 +21,7 @@ setup_file() {
 	YAML
 	ends_with 3 "$KBLAT" run experiments/toy --out runs --no-state >out # a claim fails
 	"$KBLAT" bundle "$(tail -n 1 out)" --out b.tar.gz
-	python3 -I "$BATS_TEST_DIRNAME/bundles.py" unpack b.tar.gz unpacked
+	/usr/bin/python3 -I "$BATS_TEST_DIRNAME/bundles.py" unpack b.tar.gz unpacked
 }
 
 teardown_file() {
@@ -39,7 +39,7 @@ setup() {
 
 # repack CHANGE…: makes changed.tar.gz of ./unpacked.
 repack() {
-	python3 -I "$BATS_TEST_DIRNAME/bundles.py" pack unpacked changed.tar.gz "$@"
+	/usr/bin/python3 -I "$BATS_TEST_DIRNAME/bundles.py" pack unpacked changed.tar.gz "$@"
 }
 
 nothing_left() {
@@ -129,7 +129,7 @@ nothing_left() {
 		    done = subprocess.run([sys.argv[1], "reproduce", "flipped.tar.gz"], capture_output=True, text=True)
 		    assert done.returncode == 2 and "flipped.tar.gz: " in done.stderr, (seed, at, done)
 	END
-	python3 flip.py "$KBLAT"
+	/usr/bin/python3 flip.py "$KBLAT"
 	nothing_left
 }
 
@@ -225,8 +225,8 @@ nothing_left() {
 	study=$(tail -n 1 out)
 	"$KBLAT" report "$study" || [ $? -eq 77 ]
 	"$KBLAT" bundle "$study" --out s.tar.gz
-	python3 -I "$BATS_TEST_DIRNAME/bundles.py" unpack s.tar.gz study
-	PYTHONDONTWRITEBYTECODE=1 python3 "$BATS_TEST_DIRNAME/mutations.py" "$KBLAT" study 60 "${SEED:-$RANDOM}"
+	/usr/bin/python3 -I "$BATS_TEST_DIRNAME/bundles.py" unpack s.tar.gz study
+	PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$BATS_TEST_DIRNAME/mutations.py" "$KBLAT" study 60 "${SEED:-$RANDOM}"
 }
 
 # each_is_noticed FILE COMPLAINT CHANGE…: of a file of the bundle, changed by sed in each of these ways.
@@ -252,7 +252,7 @@ each_is_noticed() {
 @test "pages and tables of a bundle are made again, and those that it brings are not kept" {
 	mkdir unpacked/pages
 	echo "<script>alert(1)</script>" >"unpacked/pages/${run_dir##*/}.html"
-	python3 -I - <<-'PY'
+	/usr/bin/python3 -I - <<-'PY'
 		import json
 		d = json.load(open("unpacked/bundle.json"))
 		run = d["runs"][0]["path"]
@@ -282,7 +282,7 @@ each_is_noticed() {
 	[[ $output == *"runs/*/summary.json"*"the numbers of the summaries"* ]]
 	# They are compared with each other all the same.
 	rm -r unpacked
-	python3 -I "$BATS_TEST_DIRNAME/bundles.py" unpack small.tar.gz unpacked
+	/usr/bin/python3 -I "$BATS_TEST_DIRNAME/bundles.py" unpack small.tar.gz unpacked
 	sed -i 's/"p50": 1000/"p50": 1001/' "$inside/points/0000/summary.json"
 	(cd "$inside" && sed -i "/ points.0000.summary.json\$/s/^[0-9a-f]*/$(sha256sum points/0000/summary.json | cut -d ' ' -f 1)/" manifest-sha256.txt)
 	repack
@@ -435,7 +435,7 @@ nothing_of() {
 	run -3 "$KBLAT" reproduce b.tar.gz --signers signers --require-signature
 	[[ $output == *"not signed"* ]]
 	rm -r unpacked
-	python3 -I "$BATS_TEST_DIRNAME/bundles.py" unpack signed.tar.gz unpacked
+	/usr/bin/python3 -I "$BATS_TEST_DIRNAME/bundles.py" unpack signed.tar.gz unpacked
 	sed -i 's/It takes no time/It takes no Time/' unpacked/claims.json
 	repack
 	run -2 "$KBLAT" reproduce changed.tar.gz

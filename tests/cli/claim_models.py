@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Could a claim of a study hold without its effect?
 
 main(model) is for programs with the arguments KBLAT STUDY OUT. It writes run directories for all

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """docs_commands.py ROOT KBLAT KBTUNE: checks that every command (in blocks indented by four blanks) of every page works: README.md,
 CONTRIBUTING.md, docs/, and the READMEs of experiments, profiles and the guest.
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """docs_links.py ROOT: every link in a Markdown file of the repository leads to a file, and to a heading of it."""
 import os
 import re

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """docs_numbers.py ROOT: checks the numbers of docs/security.md and docs/reliability.md.
 
 A table that follows a command with --table must be what that command prints. Tables of a section in

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """docs_terms.py [--fix] ROOT: a page of docs/ whose prose uses a term of the glossary links it there, at first use.
 
 A term is what is bold in docs/glossary.md, in the singular or plural; PLAIN are those that also mean what they mean everywhere, or several

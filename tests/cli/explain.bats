@@ -208,7 +208,7 @@ are_gone() { [ -z "$(instances | grep -Fx -- "$left" || true)" ]; }
 
 # faults_of SIDE: the number of page faults in the trace.
 faults_of() {
-	python3 -IS - "$run_dir/points/0000/rep-00/trace-$1" <<-'END'
+	/usr/bin/python3 -IS - "$run_dir/points/0000/rep-00/trace-$1" <<-'END'
 		import array, json, sys
 		with open(sys.argv[1] + ".json") as about, open(sys.argv[1] + ".npy", "rb") as words:
 		    fault = json.load(about)["kinds"].index("fault")
@@ -221,7 +221,7 @@ faults_of() {
 # bats test_tags=long
 @test "page faults of other processes of the same name are not kept" {
 	needs_tracefs
-	python3 -IS -c 'import ctypes, mmap
+	/usr/bin/python3 -IS -c 'import ctypes, mmap
 ctypes.CDLL(None).prctl(15, b"kblat", 0, 0, 0)
 while True:
     with mmap.mmap(-1, 4 << 20) as memory:

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """folders.py links|stranger FOLDER WORK COMMAND...: a command over a copy of FOLDER in which a link takes the place of a
 name, for each name that the command reads or writes there; or over a copy that belongs to somebody else. "@" in COMMAND is
 the copy, "%" a place for what it writes elsewhere.

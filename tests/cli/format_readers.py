@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """format_readers.py FORMAT FILE NAME...: FILE as its readers take it, by their rules; what became of the tests with these names.
 
 The rules are written down here from the documentation, schemas and source of those who read the formats:

@@ -37,9 +37,9 @@ documents() {
 	done
 	documents "$study/study.json" "$KBLAT report $study"
 	"$KBLAT" bundle "$study" --out whole.tar.gz
-	python3 -I "$BATS_TEST_DIRNAME/bundles.py" unpack whole.tar.gz u
+	/usr/bin/python3 -I "$BATS_TEST_DIRNAME/bundles.py" unpack whole.tar.gz u
 	for one in bundle.json study/study.json study/cells.jsonl claims.json; do
-		documents "u/$one" "python3 -I $BATS_TEST_DIRNAME/bundles.py pack u c.tar.gz && $KBLAT reproduce c.tar.gz"
+		documents "u/$one" "/usr/bin/python3 -I $BATS_TEST_DIRNAME/bundles.py pack u c.tar.gz && $KBLAT reproduce c.tar.gz"
 	done
 }
 

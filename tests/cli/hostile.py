@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """What a stranger can write does not reach whoever reads about it.
 
     hostile.py run KBLAT RUN FOLDER            a copy of RUN in FOLDER in which texts of its documents end in what must not

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """infiniswap_claims.py KBLAT STUDY OUT: could a claim of Infiniswap's study hold without its effect? (claim_models.py)"""
 from claim_models import Model, main, series
 

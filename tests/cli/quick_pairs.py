@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """quick_pairs.py KBLAT STUDY OUT: does a quick variant compare what differs in more than the claim says?
 
 What a claim compares may differ, in the quick variant, only in settings in which it differs in the

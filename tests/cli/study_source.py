@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """study_source.py [--all] TEXT STUDY [PAGE]: checks that each number quoted by the study is in the line of the
 source that it refers to.
 

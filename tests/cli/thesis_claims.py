@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """thesis_claims.py KBLAT STUDY OUT: could a claim of the thesis hold without its effect? (claim_models.py)"""
 import math
 

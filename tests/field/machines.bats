@@ -177,7 +177,7 @@ capture() {
 
 @test "interrupts are numbered without a bound: by device, by number, and away" {
 	machine cards
-	python3 - m <<-'PY'
+	/usr/bin/python3 - m <<-'PY'
 		import os, re, shutil, sys
 		root = sys.argv[1]
 		for old in range(50, 54):
