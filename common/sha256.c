@@ -1,7 +1,7 @@
 #include "common/sha256.h"
 
 #include <errno.h>
-#include <openssl/evp.h>
+#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,35 +11,26 @@
 #define PIECE (256 << 10)
 
 struct sha256 {
-	EVP_MD_CTX *context;
+	struct sha256_ctx context;
 };
-
-static void must(int ok)
-{
-	if (!ok)
-		abort();
-}
 
 struct sha256 *sha256_begin(void)
 {
 	struct sha256 *s = or_abort(malloc(sizeof(*s)));
 
-	s->context = or_abort(EVP_MD_CTX_new());
-	must(EVP_DigestInit_ex(s->context, EVP_sha256(), NULL));
+	sha256_init(&s->context);
 	return s;
 }
 
 void sha256_add(struct sha256 *s, const void *data, size_t size)
 {
-	must(EVP_DigestUpdate(s->context, data, size));
+	sha256_update(&s->context, size, data);
 }
 
 void sha256_end(struct sha256 *s, unsigned char out[SHA256_BYTES])
 {
-	unsigned char hash[SHA256_BYTES];
-
-	must(EVP_DigestFinal_ex(s->context, out ? out : hash, NULL));
-	EVP_MD_CTX_free(s->context);
+	if (out)
+		sha256_digest(&s->context, SHA256_BYTES, out);
 	free(s);
 }
 

@@ -1,6 +1,6 @@
 #include <gnu/libc-version.h>
 #include <jansson.h>
-#include <openssl/crypto.h>
+#include <nettle/version.h>
 #include <yaml.h>
 #include <zlib.h>
 
@@ -33,9 +33,12 @@ static const struct program_status statuses[] = {
     {.meaning = NULL},
 };
 
-static const char *version_of_openssl(void)
+static const char *version_of_nettle(void)
 {
-	return OpenSSL_version(OPENSSL_VERSION_STRING);
+	static char text[16];
+
+	snprintf(text, sizeof(text), "%d.%d", nettle_version_major(), nettle_version_minor());
+	return text;
 }
 
 /* A build may be without it. */
@@ -52,7 +55,7 @@ static const struct library libraries[] = {
     {"libtraceevent.so.1", NULL, "libtracefs"},
     {"libyaml", yaml_get_version_string, NULL},
     {"Jansson", jansson_version_str, NULL},
-    {"OpenSSL", version_of_openssl, NULL},
+    {"Nettle", version_of_nettle, NULL},
     {"zlib", zlibVersion, NULL},
     {"SQLite", sqlite3_libversion, "SQLite"},
     {.name = NULL},

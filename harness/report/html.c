@@ -1,7 +1,6 @@
 #include "report/html.h"
 
 #include <inttypes.h>
-#include <openssl/evp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "common/sha256.h"
 #include "common/units.h"
 #include "report/escape.h"
 
@@ -34,12 +34,13 @@ static void html_script_write(FILE *out)
  * from running. */
 static void html_script_hash(FILE *out)
 {
-	unsigned char digest[EVP_MAX_MD_SIZE];
-	unsigned int size = 0;
+	unsigned char digest[SHA256_BYTES];
+	struct sha256 *hash = sha256_begin();
 
-	EVP_Digest(script, strlen(script), digest, &size, EVP_sha256(), NULL);
+	sha256_add(hash, script, strlen(script));
+	sha256_end(hash, digest);
 	fprintf(out, "'sha256-");
-	escape_base64(out, digest, size);
+	escape_base64(out, digest, sizeof(digest));
 	fprintf(out, "'");
 }
 

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
-#include <openssl/evp.h>
+#include <nettle/base64.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,18 +118,24 @@ static int hdr_unpack(struct reading *r, const unsigned char *data, size_t size,
 static int hdr_decode(struct reading *r, const char *text, struct hdr *h, struct err *e)
 {
 	const size_t length = strlen(text);
+	struct base64_decode_ctx base64;
+	size_t size = BASE64_DECODE_LENGTH(length + 2);
 	char *padded;
 	unsigned char *data;
-	int size, rc;
+	int rc;
 
 	if (length < 16 || length % 4 == 1)
 		return hdr_refuse(r, e);
 	padded = fs_path("%s%s", text, length % 4 == 2 ? "==" : length % 4 == 3 ? "=" : "");
-	data = large_alloc(length + 4, 1);
-	size = data ? EVP_DecodeBlock(data, (const unsigned char *)padded, (int)strlen(padded)) : 0;
-	rc = !data	? err_sys(e, -ENOMEM, r->path, "read")
-	     : size < 8 ? hdr_refuse(r, e)
-			: hdr_unpack(r, data, (size_t)size, h, e);
+	data = large_alloc(size, 1);
+	base64_decode_init(&base64);
+	if (!data)
+		rc = err_sys(e, -ENOMEM, r->path, "read");
+	else if (!base64_decode_update(&base64, &size, data, strlen(padded), padded) || !base64_decode_final(&base64) ||
+		 size < 8)
+		rc = hdr_refuse(r, e);
+	else
+		rc = hdr_unpack(r, data, size, h, e);
 	free(data);
 	free(padded);
 	return rc;
