@@ -30,6 +30,8 @@ bats_require_minimum_version 1.5.0
 			for c in d["checks"] if c["name"] == "noise" for n in c["data"])')" True
 		assert_eq "$(json d.json 'all("CPU %d by cause: " % n["cpu"] in c["finding"] for c in d["checks"] if c["name"] == "noise" for n in c["data"])')" True
 	fi
+	assert_eq "$(json d.json '[(c["data"]["first_access_ns"] > 2000 and c["data"]["virtual"]) == ("first access to each page" in c["finding"])
+		for c in d["checks"] if c["name"] == "virtual machine"]')" "[True]"
 	assert_eq "$(json d.json '[c["data"]["transparent"] != "" for c in d["checks"] if c["name"] == "huge pages"]')" "[True]"
 }
 
