@@ -375,6 +375,19 @@ static int start(struct clock_link *l, const struct session *of)
 	return rc ? rc : session_connect(s, &l->why);
 }
 
+/* The comparison is tried all the same, as not every device of such a transport is exclusive. */
+static void explain_exclusive(struct clock_link *l, const char *transport)
+{
+	const struct err said = l->why;
+
+	l->why = (struct err){0};
+	err_set(
+	    &l->why, -EBUSY, said.status, transport, "compare the clocks",
+	    "nothing else can use the card meanwhile (%s); measure round trips (kernel=pingpong), or set clock=ptp or "
+	    "clock=system",
+	    said.text);
+}
+
 void clock_link_open(struct clock_link *l, const struct session *of)
 {
 	*l = (struct clock_link){.is_apart = of->run->hosts && session_flow_is_apart(of, 0),
@@ -386,6 +399,8 @@ void clock_link_open(struct clock_link *l, const struct session *of)
 		l->hosts[i] = or_abort(strdup(session_hosts_name(of, &of->peer[i])));
 	if (l->measured)
 		l->is_open = l->method != CLOCK_BY_EXCHANGE || !start(l, of);
+	if (l->measured && !l->is_open && l->measured->flow->transport->is_exclusive)
+		explain_exclusive(l, l->measured->flow->transport->name);
 }
 
 void clock_link_close(struct clock_link *l)

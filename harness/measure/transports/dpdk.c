@@ -671,6 +671,7 @@ const struct transport_ops dpdk_transport = {
     .options = dpdk_options,
     .settings_size = sizeof(struct dpdk_settings),
     .poll_modes = 1 << POLL_BUSY,
+    .is_exclusive = true,
     .has_wire = true,
     .completes_in_post = true,
     .posts_lists = true,

@@ -186,6 +186,7 @@ struct transport_ops {
 	unsigned poll_modes;	   /* bit 1 << enum poll_mode */
 	bool has_own_clock;	   /* scripted: ticks are nanoseconds of a virtual time */
 	bool has_device;	   /* there is a device under test, whose counters must show the traffic */
+	bool is_exclusive;	   /* what it opens (a card, its queue) serves one endpoint at a time */
 	/* Why nothing can be sent on this machine, and what to do; NULL: that shows when it is opened. */
 	const char *(*absent)(void);
 	bool has_wire;		/* device_counters() may include the bytes on the wire */

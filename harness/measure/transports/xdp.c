@@ -565,6 +565,7 @@ const struct transport_ops xdp_transport = {
     .options = xdp_options,
     .settings_size = sizeof(struct xdp_settings),
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
+    .is_exclusive = true,
     .has_wire = true,
     .posts_lists = true,
     .typical = {.post_ns = 800, .latency_ns = 2000, .sleeping_ns = 20000},
