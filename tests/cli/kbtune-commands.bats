@@ -61,7 +61,7 @@ await_applied() {
 
 @test "run: kbtune killed by SIGKILL: the guardian restores, the command ends" {
 	machine small-v2
-	"$KBTUNE" run isolated --sysroot "$T/m" -- sh -c "echo \$\$ >$T/child; touch $T/m/ran; exec sleep 60" 3>&- &
+	"$KBTUNE" run isolated --sysroot "$T/m" -- sh -c "echo \$\$ >$T/child; touch $T/m/ran; exec sleep 1000" 3>&- &
 	pid=$!
 	await_applied
 	kill -KILL $pid

@@ -18,7 +18,7 @@ bats_require_minimum_version 1.5.0
 	pid=$!
 	wait $pid
 	object=/dev/shm/kblat-$(id -u)-$pid-0123456789abcdefTEST
-	run "$ROOT/tests/leftovers" sh -c "touch \"\$TMPDIR/kept\" '$object'; setsid sleep 60 >/dev/null 2>&1 3>&- & echo \$! >'$T/pid'"
+	run "$ROOT/tests/leftovers" sh -c "touch \"\$TMPDIR/kept\" '$object'; setsid sleep 1000 >/dev/null 2>&1 3>&- & echo \$! >'$T/pid'"
 	kill "$(cat pid)"
 	rm -f "$object"
 	echo "$output"
@@ -30,7 +30,7 @@ bats_require_minimum_version 1.5.0
 
 @test "what was there before, and what others start meanwhile, is not the command's" {
 	local theirs
-	sleep 60 3>&- &
+	sleep 1000 3>&- &
 	theirs=$!
 	mkdir "/dev/shm/kblat-$(id -u)-$theirs-mine.$$"
 	run "$ROOT/tests/leftovers" mkdir "/dev/shm/kblat-$(id -u)-$theirs-other.$$"
@@ -40,7 +40,7 @@ bats_require_minimum_version 1.5.0
 }
 
 @test "when only the command is ended by a signal, what it has started is ended, too, and its network namespaces and shared memory go" {
-	run "$ROOT/tests/leftovers" sh -c 'echo kblat-test-$$-2-a >name; ip netns add kblat-test-$$-2-a 2>/dev/null; mkdir "/dev/shm/kblat-0-$$-0123456789abcdefTEST"; setsid sleep 60 >/dev/null 2>&1 3>&- & echo $! >"$1"; touch "$TMPDIR/made"; kill -KILL $$' - "$T/began"
+	run "$ROOT/tests/leftovers" sh -c 'echo kblat-test-$$-2-a >name; ip netns add kblat-test-$$-2-a 2>/dev/null; mkdir "/dev/shm/kblat-0-$$-0123456789abcdefTEST"; setsid sleep 1000 >/dev/null 2>&1 3>&- & echo $! >"$1"; touch "$TMPDIR/made"; kill -KILL $$' - "$T/began"
 	assert_eq "$status" 137
 	assert_contains "$output" "ended by signal 9; what was running was ended, too"
 	[ ! -s "/proc/$(cat began)/cmdline" ] || [ -z "$(tr -d '\0' <"/proc/$(cat began)/cmdline")" ] # gone, or not waited for yet
@@ -51,7 +51,7 @@ bats_require_minimum_version 1.5.0
 # bats test_tags=long
 @test "ended by a signal, it leaves the folders of others that began after it" {
 	local own theirs
-	"$ROOT/tests/leftovers" sleep 60 >/dev/null 2>&1 3>&- &
+	"$ROOT/tests/leftovers" sleep 1000 >/dev/null 2>&1 3>&- &
 	own=$!
 	pid=$own
 	await_run pgrep -P $own -x sleep
@@ -74,7 +74,7 @@ bats_require_minimum_version 1.5.0
 	for signal in TERM INT HUP; do
 		rm -f began
 		mkdir -p place
-		TMPDIR=$T/place env --default-signal=INT "$ROOT/tests/leftovers" sh -c 'mkdir "$TMPDIR/made"; setsid sleep 60 & trap "" TERM; echo $! >"$1"; wait; sleep 60' - "$T/began" >out 2>&1 3>&- &
+		TMPDIR=$T/place env --default-signal=INT "$ROOT/tests/leftovers" sh -c 'mkdir "$TMPDIR/made"; setsid sleep 1000 & trap "" TERM; echo $! >"$1"; wait; sleep 1000' - "$T/began" >out 2>&1 3>&- &
 		pid=$!
 		for _ in {1..100}; do
 			[ ! -s began ] || break

@@ -139,7 +139,7 @@ make_capture() {
 
 @test "namespaces of a killed process are removed, also if another has its ID, but never those of another PID namespace" {
 	need_namespaces
-	"${launcher[@]}" bash -c 'echo $$ >child; exec sleep 60' sleep 3>&- &
+	"${launcher[@]}" bash -c 'echo $$ >child; exec sleep 1000' sleep 3>&- &
 	pid=$!
 	for _ in $(seq 200); do
 		[ ! -s child ] || break
@@ -282,7 +282,7 @@ as_they_were=$'d0 192.0.2.1/30\nd1 192.0.2.2/30\n2'
 @test "devices, interfaces and addresses of a killed launcher are put back by the next one" {
 	need_namespaces
 	cat >begin_and_kill <<-'END'
-		"$@" bash -c 'echo $$ >child; exec sleep 60' &
+		"$@" bash -c 'echo $$ >child; exec sleep 1000' &
 		pid=$!
 		for _ in {1..200}; do
 			[ ! -s child ] || break

@@ -915,7 +915,7 @@ share() {
 	trace --explain no --from ./dies:serve --to ./dies:serve%return -- ./dies 0 child
 	dies_by 11
 	# Whose parent does not ask how it ended.
-	sh -c './dies 6 for long & echo $! >pid; exec sleep 60' 3>&- &
+	sh -c './dies 6 for long & echo $! >pid; exec sleep 1000' 3>&- &
 	parent=$!
 	until [ -s pid ]; do sleep 0.05; done
 	program=$(cat pid)
