@@ -212,7 +212,7 @@ campaign:
 	@tests/campaign/campaign --build $(BUILD) --hours '$(HOURS)' --only '$(ONLY)'
 
 # Do the claims of the studies hold over two adapters that are as their sources say, and each not without its effect? Over a model
-# (tests/model/README.md), in about 22 minutes; REHEARSED takes a part. What came of it is written into docs/claims.md.
+# (tests/model/README.md), in about 20 minutes; REHEARSED takes a part. What came of it is written into docs/claims.md.
 REHEARSED := thesis ramcloud via infiniswap
 rehearsal: tests
 	@worst=0; for study in $(REHEARSED); do \
