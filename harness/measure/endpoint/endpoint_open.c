@@ -32,17 +32,6 @@ static void touch_everything(void)
 		fclose(maps);
 }
 
-/* AddressSanitizer replaces mlockall() by a function that does nothing, as it has reserved terabytes. */
-static bool lock_everything(int flags)
-{
-#ifdef __SANITIZE_ADDRESS__
-	(void)flags;
-	return false;
-#else
-	return !mlockall(flags);
-#endif
-}
-
 /* With no limit on locked memory, code and stacks are locked too; with one, locking everything could make later
  * allocations fail. What may not be locked is there at least when measuring begins. */
 void endpoint_lock_memory(struct endpoint *ep)
@@ -54,10 +43,10 @@ void endpoint_lock_memory(struct endpoint *ep)
 		return;
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY)
 		flags |= MCL_FUTURE;
-	if (lock_everything(flags))
-		ep->is_locked = flags & MCL_FUTURE;
-	else
+	if (mlockall(flags))
 		touch_everything();
+	else
+		ep->is_locked = flags & MCL_FUTURE;
 }
 
 /* --- survey --- */
