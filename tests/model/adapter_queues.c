@@ -1190,12 +1190,12 @@ int ibv_modify_qp(struct ibv_qp *q, struct ibv_qp_attr *a, int mask)
 		qp->state = a->qp_state;
 	if (mask & IBV_QP_STATE) {
 		q->state = a->qp_state;
-		if (a->qp_state >= IBV_QPS_RTR) {
+		if (a->qp_state >= IBV_QPS_RTR)
 			reach_peer(qp->dest);
-			model_touch_segment();
-		}
 	}
 	model_unlock();
+	if ((mask & IBV_QP_STATE) && a->qp_state == IBV_QPS_RTR)
+		model_touch_segment();
 	return 0;
 }
 
