@@ -7,6 +7,7 @@
 
 #include "common/monotonic.h"
 #include "common/or_abort.h"
+#include "common/sort.h"
 #include "common/sysroot.h"
 #include "common/units.h"
 #include "doctor/check.h"
@@ -454,13 +455,6 @@ enum {
 	FIRST_ACCESS_NS = 2000, /* of a page in the machine's own page tables: a tenth of it */
 };
 
-static int by_value(const void *a, const void *b)
-{
-	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* How long the first access takes to a page that the kernel has mapped: the median, in nanoseconds; -1: not known. It is long
  * where the hypervisor keeps page tables of its own, to which it adds a page when a process accesses it. */
 static int64_t first_access_ns(void)
@@ -478,7 +472,7 @@ static int64_t first_access_ns(void)
 		took[i] = monotonic_ns() - before;
 	}
 	munmap((void *)p, size);
-	qsort(took, PAGES_ACCESSED, sizeof(took[0]), by_value);
+	sort_integers(took, PAGES_ACCESSED);
 	return took[PAGES_ACCESSED / 2];
 }
 
