@@ -73,14 +73,6 @@ setup() {
 	done
 }
 
-# interface_of CARD
-interface_of() {
-	local link
-	for link in /sys/class/net/*; do
-		[[ $(readlink "$link") != */"$1"/* ]] || basename "$link"
-	done
-}
-
 # settings CARD: what is to come back with its interface.
 settings() {
 	local name

@@ -26,6 +26,14 @@ teardown() {
 	rm -rf "$T"
 }
 
+# interface_of CARD: the kernel's.
+interface_of() {
+	local link
+	for link in /sys/class/net/*; do
+		[[ $(readlink "$link") != */"$1"/* ]] || basename "$link"
+	done
+}
+
 hand_over() {
 	"$KBTUNE" card bind --driver "$driver" "${cards[@]}"
 }

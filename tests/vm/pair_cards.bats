@@ -43,11 +43,6 @@ card_of() {
 	there "$KBTUNE" card list | diff before.there -
 }
 
-# interface_of CARD: the kernel's.
-interface_of() {
-	basename "$(compgen -G "/sys/bus/pci/devices/$1/net/*" || compgen -G "/sys/bus/pci/devices/$1/virtio*/net/*")"
-}
-
 @test "xdp between two hosts: round trips are valid, and it is said why one-way latencies are not" {
 	ip address add 198.51.100.1/24 dev "$(interface_of "$own")"
 	ip link set "$(interface_of "$own")" up
