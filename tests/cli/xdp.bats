@@ -235,6 +235,25 @@ small() {
 	done
 }
 
+@test "two hosts: the measured endpoints compare the clocks over their card, also new ones, and latencies one way have a bound" {
+	spec x <<-YAML
+		settings: {transport: xdp, kernel: oneway, messages: 200, repetitions: 2, warmup: 20, source_cpu: 0, sink_cpu: $(($(nproc) - 1))}
+		matrix:
+		  - {poll: [busy, event], size: 64}
+		  - {poll: busy, size: 1400, depth: 8, fresh: yes}
+	YAML
+	run "$KBLAT" run x.yaml --out runs --no-state --source "ip netns exec $A" --sink "$BATS_TEST_DIRNAME/far_host beta -- ip netns exec $B" \
+		--set source_address=198.18.213.1 --set sink_address=198.18.213.2
+	# On two hosts that are one, which may be busy, half a round trip is about as long as a message takes.
+	assert_measured "the error of the clock between"
+	for point in 0000 0001 0002; do
+		assert_eq "$(json "$run_dir/points/$point/point.json" 'd["clock"]["method"], len(d["clock"]["comparisons"]), d["clock"]["stepped"]')" "('exchange', 3, False)"
+		assert_eq "$(json "$run_dir/points/$point/summary.json" 'd["metrics"]["lat_ns"]["n"] > 300, d["metrics"]["lat_ns"]["min"] >= -d["clock"]["error_ns"]')" "(True, True)"
+		[ ! -e "$run_dir/points/$point/clock" ]
+	done
+	"$KBLAT" verify "$run_dir"
+}
+
 @test "an MTU with which the driver cannot: generic mode, or its name" {
 	small
 	ip -n "$A" link set card mtu 9000

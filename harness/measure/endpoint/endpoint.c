@@ -53,13 +53,13 @@ static int on_connect(struct endpoint *ep, const json_t *order, json_t **reply, 
 
 static void prepare_worker(struct endpoint *ep, uint32_t messages)
 {
-	const struct flow *f = &ep->flow;
+	const struct flow *f = &ep->work->flow;
 	struct worker *w = &ep->worker;
 
 	memset(w, 0, sizeof(*w));
 	w->transport = ep->transport;
 	w->settings = f->kernel_settings;
-	w->side = ep->side;
+	w->side = ep->work->side;
 	w->poll_send = f->config.poll_send;
 	w->poll_recv = f->config.poll_recv;
 	w->messages = messages;
@@ -71,12 +71,12 @@ static void prepare_worker(struct endpoint *ep, uint32_t messages)
 	w->lossy = !f->traits.is_reliable;
 	w->rests_asleep = settings_poll_send(&f->common) != POLL_BUSY;
 	w->is_warm_up = ep->warm_up;
-	w->blank = recorder_blank(&ep->recorder);
+	w->blank = recorder_blank(&ep->work->recorder);
 	w->spin_ticks = clock_from_ns(&w->clock, f->common.spin);
 	w->drain_ticks = clock_from_ns(&w->clock, f->common.drain);
 	w->is_passive = f->config.is_passive || f->config.is_idle;
-	for (unsigned i = 0; i < ep->recorder.columns; i++)
-		w->column[ep->column[i] - f->kernel->columns] = ep->recorder.column[i].data;
+	for (unsigned i = 0; i < ep->work->recorder.columns; i++)
+		w->column[ep->work->column[i] - f->kernel->columns] = ep->work->recorder.column[i].data;
 }
 
 /* Before prepare(), which may depend on what the side records. */
@@ -84,14 +84,15 @@ static void set_transport_columns(struct endpoint *ep, uint32_t messages)
 {
 	const struct transport_ops *ops = ep->transport->ops;
 
-	for (unsigned i = 0; ops->set_column && i < ep->recorder.columns; i++)
-		ops->set_column(ep->transport, ep->recorder.column[i].name, ep->recorder.column[i].data, messages);
+	for (unsigned i = 0; ops->set_column && i < ep->work->recorder.columns; i++)
+		ops->set_column(ep->transport, ep->work->recorder.column[i].name, ep->work->recorder.column[i].data,
+				messages);
 }
 
 /* -1: unpinned. */
 static int cpu_of_thread(const struct endpoint *ep, const struct kernel_thread *t)
 {
-	const enum thread_cpu cpu = flow_thread_cpu(&ep->flow, t);
+	const enum thread_cpu cpu = flow_thread_cpu(&ep->work->flow, t);
 
 	return cpu == THREAD_SPARE ? ep->spare_cpu : cpu == THREAD_OF_SIDE ? ep->cpu : -1;
 }
@@ -99,16 +100,16 @@ static int cpu_of_thread(const struct endpoint *ep, const struct kernel_thread *
 /* This side's threads that run in this repetition, in the table's order. */
 static int start_threads(struct endpoint *ep, struct err *e)
 {
-	const struct kernel_thread *threads = ep->flow.kernel->threads;
-	const struct kernel_loops *loops = ep->trace.loops ? ep->trace.loops : ep->flow.loops;
+	const struct kernel_thread *threads = ep->work->flow.kernel->threads;
+	const struct kernel_loops *loops = ep->trace.loops ? ep->trace.loops : ep->work->flow.loops;
 	int rc = 0;
 
-	ep->runners.counts_cycles = ep->flow.common.cycles;
+	ep->runners.counts_cycles = ep->work->flow.common.cycles;
 	ep->runners.wait = endpoint_is_traced(ep);
 	ep->load = machine_load_now();
 	ep->groups = endpoint_groups_now();
 	for (size_t i = 0; !rc && threads[i].name; i++)
-		if (threads[i].side == ep->role && flow_has_thread(&ep->flow, &threads[i], ep->control))
+		if (threads[i].side == ep->role && flow_has_thread(&ep->work->flow, &threads[i], ep->control))
 			rc = runners_start(&ep->runners, loops->loop[i], cpu_of_thread(ep, &threads[i]), e);
 	endpoint_trace_follow(ep);
 	runners_begin(&ep->runners);
@@ -120,7 +121,7 @@ static int prepare_transport(struct endpoint *ep, struct err *e)
 	const struct transport_ops *ops = ep->transport->ops;
 	int rc = ops->prepare(ep->transport, e);
 
-	if (!rc && ep->flow.config.device_stamps)
+	if (!rc && ep->work->flow.config.device_stamps)
 		rc = ops->read_clock(ep->transport, &ep->device_clock.first, &ep->device_clock.counter, e);
 	if (rc)
 		return rc;
@@ -132,8 +133,15 @@ static int prepare_transport(struct endpoint *ep, struct err *e)
 static int read_arm(struct endpoint *ep, const json_t *order, json_int_t *messages, struct err *e)
 {
 	*messages = json_integer_value(json_object_get(order, "messages"));
-	if (!ep->is_connected || ep->running || *messages < 1 || *messages > ep->flow.config.schedule.messages)
-		return err_set(e, -EPROTO, STATUS_FAILED, "arm", NULL, "came out of order or asks for too much");
+	if (!ep->is_connected || ep->running)
+		return err_set(e, -EPROTO, STATUS_FAILED, "arm", NULL, "came out of order");
+
+	int rc = endpoint_choose_work(ep, order, e);
+
+	if (rc)
+		return rc;
+	if (*messages < 1 || *messages > ep->work->flow.config.schedule.messages)
+		return err_set(e, -EPROTO, STATUS_FAILED, "arm", NULL, "asks for too much");
 	ep->control = json_is_true(json_object_get(order, "control"));
 	ep->warm_up = json_is_true(json_object_get(order, "warm_up"));
 	free(ep->keep_dir);
@@ -150,7 +158,7 @@ static int on_arm(struct endpoint *ep, const json_t *order, json_t **reply, stru
 
 	if (rc)
 		return rc;
-	recorder_reset(&ep->recorder);
+	recorder_reset(&ep->work->recorder);
 	ep->settled = -1;
 	set_transport_columns(ep, (uint32_t)messages);
 	rc = prepare_transport(ep, e);
@@ -163,10 +171,10 @@ static int on_arm(struct endpoint *ep, const json_t *order, json_t **reply, stru
 	if (rc)
 		return rc;
 	ep->running = true;
-	if (ep->side)
-		rc = ep->flow.kernel->side->start(ep->side, (unsigned)json_integer_value(json_object_get(order, "rep")),
-						  e);
-	if (!rc && ep->role == ROLE_SINK && !flow_starts_together(&ep->flow))
+	if (ep->work->side)
+		rc = ep->work->flow.kernel->side->start(ep->work->side,
+							(unsigned)json_integer_value(json_object_get(order, "rep")), e);
+	if (!rc && ep->role == ROLE_SINK && !flow_starts_together(&ep->work->flow))
 		rc = start_threads(ep, e);
 	if (!rc)
 		*reply = json_pack("{s:s}", "type", "armed");
@@ -176,7 +184,7 @@ static int on_arm(struct endpoint *ep, const json_t *order, json_t **reply, stru
 static int on_run(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
 	(void)reply;
-	if ((ep->role != ROLE_SOURCE && !flow_starts_together(&ep->flow)) || !ep->running || ep->runners.count)
+	if ((ep->role != ROLE_SOURCE && !flow_starts_together(&ep->work->flow)) || !ep->running || ep->runners.count)
 		return err_set(e, -EPROTO, STATUS_FAILED, "run", NULL, "came out of order");
 	runners_clear(&ep->runners, json_integer_value(json_object_get(order, "start_ns")));
 	return start_threads(ep, e);
@@ -185,7 +193,7 @@ static int on_run(struct endpoint *ep, const json_t *order, json_t **reply, stru
 /* A sink that only sends continues until all of its own messages are done, unless the source was stopped. */
 static bool endpoint_ends_alone(const struct endpoint *ep, const json_t *posted)
 {
-	return flow_starts_together(&ep->flow) && json_integer_value(posted) == (json_int_t)ep->worker.messages;
+	return flow_starts_together(&ep->work->flow) && json_integer_value(posted) == (json_int_t)ep->worker.messages;
 }
 
 /* The source has ended: wait until nothing has arrived for `drain`, then stop. If messages cannot
@@ -193,9 +201,9 @@ static bool endpoint_ends_alone(const struct endpoint *ep, const json_t *posted)
 static int on_finish(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
 	const json_t *posted = json_object_get(order, "posted"), *completed = json_object_get(order, "completed");
-	const bool all_come = ep->flow.traits.is_reliable && json_is_integer(posted);
+	const bool all_come = ep->work->flow.traits.is_reliable && json_is_integer(posted);
 	uint64_t last = UINT64_MAX;
-	int64_t waited_ms = 0, drain_ms = ep->flow.common.drain / 1000000;
+	int64_t waited_ms = 0, drain_ms = ep->work->flow.common.drain / 1000000;
 
 	(void)reply, (void)e;
 	if (!ep->running)
@@ -204,7 +212,7 @@ static int on_finish(struct endpoint *ep, const json_t *order, json_t **reply, s
 		ep->settled = json_integer_value(posted);
 	if (endpoint_ends_alone(ep, posted))
 		return 0;
-	while ((!ep->worker.is_passive || flow_starts_together(&ep->flow)) && !runners_have_ended(&ep->runners) &&
+	while ((!ep->worker.is_passive || flow_starts_together(&ep->work->flow)) && !runners_have_ended(&ep->runners) &&
 	       waited_ms < drain_ms && !(all_come && last == (uint64_t)json_integer_value(posted))) {
 		uint64_t now = atomic_load(&ep->worker.progress);
 
@@ -289,6 +297,7 @@ static int report(struct endpoint *ep)
 		rc = endpoint_trace_send(ep);
 	ep->running = false;
 	ep->runners.count = 0;
+	endpoint_end_comparison(ep);
 	return rc;
 }
 
@@ -328,13 +337,15 @@ static void clean_up(struct endpoint *ep)
 		endpoint_keep_columns(ep);
 	if (stopped) {
 		runners_join(&ep->runners);
+		endpoint_end_comparison(ep);
 		if (ep->transport)
 			ep->transport->ops->close(ep->transport);
-		if (ep->side)
-			ep->flow.kernel->side->close(ep->side);
-		recorder_close(&ep->recorder);
+		if (ep->work->side)
+			ep->work->flow.kernel->side->close(ep->work->side);
+		recorder_close(&ep->work->recorder);
 	} else {
-		fs_remove_tree(ep->recorder.dir, NULL);
+		fs_remove_tree(ep->measured.recorder.dir, NULL);
+		fs_remove_tree(ep->comparing.recorder.dir, NULL);
 	}
 	endpoint_trace_close(ep, stopped);
 	endpoint_wall_close(ep);
@@ -343,7 +354,7 @@ static void clean_up(struct endpoint *ep)
 	wire_free(&ep->in);
 	if (!stopped)
 		return;
-	flow_free(&ep->flow);
+	flow_free(&ep->work->flow);
 	close(ep->runners.ended_fd);
 	free(ep);
 }
@@ -402,6 +413,7 @@ int endpoint_serve(int in, int out, int (*examine)(json_t **findings, struct err
 	memset(ep, 0, sizeof(*ep));
 	ep->out = out;
 	ep->examine = examine;
+	ep->work = &ep->measured;
 	ep->cpu = ep->spare_cpu = -1;
 	wire_init(&ep->in, in);
 	runners_init(&ep->runners, &ep->worker, eventfd(0, EFD_CLOEXEC));

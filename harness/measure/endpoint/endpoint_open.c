@@ -39,7 +39,7 @@ void endpoint_lock_memory(struct endpoint *ep)
 	struct rlimit limit;
 	int flags = MCL_CURRENT;
 
-	if (!ep->flow.common.touch || ep->is_locked)
+	if (!ep->work->flow.common.touch || ep->is_locked)
 		return;
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY)
 		flags |= MCL_FUTURE;
@@ -117,11 +117,11 @@ static void refuse_flow(void *arg, const struct flow *f, const char *why)
  * nevertheless rejected. */
 static int endpoint_load_flow(struct endpoint *ep, const char *name, json_t *params, struct err *e)
 {
-	int rc = flow_load(&ep->flow, name, params, e);
+	int rc = flow_load(&ep->work->flow, name, params, e);
 
 	if (rc)
 		return rc;
-	flow_check(&ep->flow, refuse_flow, e);
+	flow_check(&ep->work->flow, refuse_flow, e);
 	return e->status ? -EPROTO : 0;
 }
 
@@ -141,7 +141,7 @@ static int read_open(struct endpoint *ep, const json_t *order, struct err *e)
 	ep->numa_node = memory_node_of_cpu(ep->cpu);
 	ep->trace.mask = json_is_true(json_object_get(order, "mask"));
 	rc = endpoint_load_flow(ep, flow, params, e);
-	if (!rc && ep->flow.transport->has_own_clock)
+	if (!rc && ep->work->flow.transport->has_own_clock)
 		ep->conversion = ep->source_conversion = (struct clock_conversion){0, 1, 0};
 	return rc;
 }
@@ -149,18 +149,55 @@ static int read_open(struct endpoint *ep, const json_t *order, struct err *e)
 static int open_recorder(struct endpoint *ep, const json_t *order, struct err *e)
 {
 	const char *names[KERNEL_COLUMNS];
-	const int64_t messages = ep->flow.config.schedule.messages;
+	const int64_t messages = ep->work->flow.config.schedule.messages;
 	unsigned count = 0;
 
-	for (const struct kernel_column *c = ep->flow.kernel->columns; c->name; c++)
-		if (flow_has_column(&ep->flow, c, ep->role)) {
-			ep->column[count] = c;
+	for (const struct kernel_column *c = ep->work->flow.kernel->columns; c->name; c++)
+		if (flow_has_column(&ep->work->flow, c, ep->role)) {
+			ep->work->column[count] = c;
 			names[count++] = c->name;
 		}
 	if (messages < 1 || messages > UINT32_MAX)
 		return err_set(e, -EPROTO, STATUS_FAILED, "open", NULL, "has no valid number of messages");
-	return recorder_open(&ep->recorder, json_text(order, "name"), names, count, flow_entries(&ep->flow, messages),
-			     ep->flow.common.touch, ep->numa_node, e);
+	return recorder_open(&ep->work->recorder, json_text(order, "name"), names, count,
+			     flow_entries(&ep->work->flow, messages), ep->work->flow.common.touch, ep->numa_node, e);
+}
+
+/* Over the same transport, so its settings, and the size of messages, are the measured flow's. */
+static int load_comparison(struct endpoint *ep, const json_t *order, struct err *e)
+{
+	const struct flow *own = &ep->measured.flow, *f = &ep->comparing.flow;
+	int rc = endpoint_load_flow(ep, own->name, json_object_get(order, "comparison"), e);
+
+	if (!rc && !is_object_name(json_text(order, "name")))
+		rc = err_set(e, -EPROTO, STATUS_FAILED, "arm", NULL, "the order is not complete");
+	if (!rc && (f->transport != own->transport || f->config.size != own->config.size || f->kernel->side))
+		rc = err_set(e, -EPROTO, STATUS_FAILED, "arm", NULL, "compares clocks over another transport");
+	return rc ? rc : open_recorder(ep, order, e);
+}
+
+int endpoint_choose_work(struct endpoint *ep, const json_t *order, struct err *e)
+{
+	int rc;
+
+	endpoint_end_comparison(ep);
+	if (!json_is_object(json_object_get(order, "comparison")))
+		return 0;
+	ep->work = &ep->comparing;
+	rc = load_comparison(ep, order, e);
+	if (rc)
+		endpoint_end_comparison(ep);
+	return rc;
+}
+
+void endpoint_end_comparison(struct endpoint *ep)
+{
+	if (ep->work != &ep->comparing)
+		return;
+	recorder_close(&ep->comparing.recorder);
+	flow_free(&ep->comparing.flow);
+	ep->comparing = (struct work){.side = NULL};
+	ep->work = &ep->measured;
 }
 
 static int open_side(struct endpoint *ep, const json_t *order, struct err *e)
@@ -170,7 +207,7 @@ static int open_side(struct endpoint *ep, const json_t *order, struct err *e)
 	const struct kernel_place place = {
 	    .role = ep->role,
 	    .dir = dir,
-	    .flow = ep->flow.name,
+	    .flow = ep->work->flow.name,
 	    .name = json_text(order, "name"),
 	    .point = is_object_name(point) ? point : NULL,
 	    .spare_cpu = ep->spare_cpu,
@@ -178,8 +215,8 @@ static int open_side(struct endpoint *ep, const json_t *order, struct err *e)
 	    .stop = &ep->worker.stop,
 	};
 
-	const struct kernel_side_ops *side = ep->flow.kernel->side;
-	const int rc = side ? side->open(ep->flow.kernel_settings, &place, &ep->side, e) : 0;
+	const struct kernel_side_ops *side = ep->work->flow.kernel->side;
+	const int rc = side ? side->open(ep->work->flow.kernel_settings, &place, &ep->work->side, e) : 0;
 
 	free(dir);
 	return rc;
@@ -187,7 +224,7 @@ static int open_side(struct endpoint *ep, const json_t *order, struct err *e)
 
 static int open_transport(struct endpoint *ep, const json_t *order, json_t **address, struct err *e)
 {
-	struct transport_config config = ep->flow.config;
+	struct transport_config config = ep->work->flow.config;
 
 	config.role = ep->role;
 	config.numa_node = ep->numa_node;
@@ -196,7 +233,7 @@ static int open_transport(struct endpoint *ep, const json_t *order, json_t **add
 	config.peer_node = memory_node_of_cpu(read_cpu(order, "peer_cpu"));
 	config.stop = &ep->worker.stop;
 	config.name = json_text(order, "name");
-	return ep->flow.transport->open(&config, ep->flow.transport_settings, &ep->transport, address, e);
+	return ep->work->flow.transport->open(&config, ep->work->flow.transport_settings, &ep->transport, address, e);
 }
 
 /* Check for an extra thread that spins, such as the one of t_send. */
@@ -227,9 +264,9 @@ static int reserve_spare(struct endpoint *ep, struct err *e)
 {
 	int rc = 0;
 
-	for (const struct kernel_thread *t = ep->flow.kernel->threads; !rc && t->name; t++)
-		if (t->side == ep->role && flow_has_thread(&ep->flow, t, false)) {
-			const enum thread_cpu cpu = flow_thread_cpu(&ep->flow, t);
+	for (const struct kernel_thread *t = ep->work->flow.kernel->threads; !rc && t->name; t++)
+		if (t->side == ep->role && flow_has_thread(&ep->work->flow, t, false)) {
+			const enum thread_cpu cpu = flow_thread_cpu(&ep->work->flow, t);
 
 			if (cpu == THREAD_SPARE || cpu == THREAD_ELSEWHERE)
 				ep->runners.reserved_cpu = cpu == THREAD_SPARE ? ep->spare_cpu : ep->cpu;
@@ -247,10 +284,10 @@ static json_t *placement_json(const struct endpoint *ep)
 
 int endpoint_open(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
-	const struct common_settings *s = &ep->flow.common;
+	const struct common_settings *s = &ep->work->flow.common;
 	json_t *address = NULL;
 
-	if (ep->flow.params)
+	if (ep->work->flow.params)
 		return err_set(e, -EPROTO, STATUS_FAILED, "open", NULL, "came twice");
 
 	int rc = read_open(ep, order, e);

@@ -42,21 +42,21 @@ static int64_t ticks_to_ns(const struct endpoint *ep, int64_t ticks)
 
 static bool is_recorded_with(const struct endpoint *ep, unsigned column, const char *with)
 {
-	return ep->column[column]->with && !strcmp(ep->column[column]->with, with);
+	return ep->work->column[column]->with && !strcmp(ep->work->column[column]->with, with);
 }
 
 /* Set the columns that are recorded `with` a setting to NEVER. */
 static void blank_columns(struct endpoint *ep, const char *with)
 {
-	for (unsigned i = 0; i < ep->recorder.columns; i++)
+	for (unsigned i = 0; i < ep->work->recorder.columns; i++)
 		for (uint32_t k = 0; is_recorded_with(ep, i, with) && k < ep->worker.entries; k++)
-			ep->recorder.column[i].data[k] = ep->worker.blank;
+			ep->work->recorder.column[i].data[k] = ep->worker.blank;
 }
 
 /* In a control repetition: the columns of threads that did not run. */
 static void blank_control_columns(struct endpoint *ep)
 {
-	for (const struct kernel_thread *t = ep->flow.kernel->threads; t->name; t++)
+	for (const struct kernel_thread *t = ep->work->flow.kernel->threads; t->name; t++)
 		if (t->with)
 			blank_columns(ep, t->with);
 }
@@ -72,14 +72,14 @@ static void convert_device_stamps(struct endpoint *ep)
 	struct device_clock *c = &ep->device_clock;
 	bool good;
 
-	if (!ep->flow.config.device_stamps)
+	if (!ep->work->flow.config.device_stamps)
 		return;
 	good = ep->transport->ops->read_clock(ep->transport, &c->last, &c->counter, NULL) == 0 &&
 	       !device_clock_is_lost(c, ticks_to_ns(ep, c->last.after - c->first.before));
-	for (unsigned i = 0; good && i < ep->recorder.columns; i++)
+	for (unsigned i = 0; good && i < ep->work->recorder.columns; i++)
 		if (is_by_device(ep, i))
-			good =
-			    !device_clock_convert(c, ep->recorder.column[i].data, ep->worker.entries, ep->worker.blank);
+			good = !device_clock_convert(c, ep->work->recorder.column[i].data, ep->worker.entries,
+						     ep->worker.blank);
 	if (!good) {
 		blank_columns(ep, KERNEL_BY_DEVICE);
 		blank_columns(ep, KERNEL_STAGES);
@@ -92,7 +92,7 @@ static void count_machine(const struct endpoint *ep, struct counters *c)
 {
 	const struct machine_load now = machine_load_now();
 
-	if (ep->load.busy_ns < 0 || now.busy_ns < 0 || ep->flow.transport->has_own_clock)
+	if (ep->load.busy_ns < 0 || now.busy_ns < 0 || ep->work->flow.transport->has_own_clock)
 		return;
 	c->machine_busy_ns = now.busy_ns - ep->load.busy_ns;
 	c->machine_ns = now.now_ns - ep->load.now_ns;
@@ -114,7 +114,7 @@ static void count_groups(const struct endpoint *ep, struct counters *c)
 {
 	const struct control_group_limits now = endpoint_groups_now();
 
-	if (ep->flow.transport->has_own_clock) {
+	if (ep->work->flow.transport->has_own_clock) {
 		c->waited_ns = 0;
 		return;
 	}
@@ -128,14 +128,15 @@ static json_t *final_counters(struct endpoint *ep)
 	struct counters sum = runners_usage(&ep->runners);
 
 	counters_add(&sum, &ep->worker.counters);
-	sum.duration_ns = ep->flow.transport->has_own_clock ? 0 : ticks_to_ns(ep, sum.duration_ns);
+	sum.duration_ns = ep->work->flow.transport->has_own_clock ? 0 : ticks_to_ns(ep, sum.duration_ns);
 	sum.receiving_ns = ticks_to_ns(ep, sum.receiving_ns);
 	count_machine(ep, &sum);
 	count_groups(ep, &sum);
 	sum.pinned = ep->cpu >= 0;
-	sum.locked = all_locked(&ep->recorder);
-	if (ep->role == ROLE_SINK && ep->recorder.columns && !ep->flow.kernel->counts_loss)
-		sum.reordered = count_reordered(ep->recorder.column[0].data, ep->worker.entries, ep->worker.blank);
+	sum.locked = all_locked(&ep->work->recorder);
+	if (ep->role == ROLE_SINK && ep->work->recorder.columns && !ep->work->flow.kernel->counts_loss)
+		sum.reordered =
+		    count_reordered(ep->work->recorder.column[0].data, ep->worker.entries, ep->worker.blank);
 	return counters_json(&sum);
 }
 
@@ -143,16 +144,17 @@ int endpoint_send_columns(const struct endpoint *ep)
 {
 	int rc = 0;
 
-	for (unsigned i = 0; !rc && i < ep->recorder.columns; i++)
-		rc = fs_write_fd(ep->out, ep->recorder.column[i].data, ep->worker.entries * sizeof(int64_t));
+	for (unsigned i = 0; !rc && i < ep->work->recorder.columns; i++)
+		rc = fs_write_fd(ep->out, ep->work->recorder.column[i].data, ep->worker.entries * sizeof(int64_t));
 	return rc ? rc : fs_write_fd(ep->out, "\n", 1);
 }
 
 /* Find the first error. */
 static void find_failure(struct endpoint *ep, struct err *failure)
 {
-	const struct common_settings *s = &ep->flow.common;
-	const bool finished = !ep->side || ep->flow.kernel->side->finish(ep->side, &ep->worker.counters, failure) == 0;
+	const struct common_settings *s = &ep->work->flow.common;
+	const bool finished =
+	    !ep->work->side || ep->work->flow.kernel->side->finish(ep->work->side, &ep->worker.counters, failure) == 0;
 	const int thread = runners_failure(&ep->runners);
 
 	if (runners_overran())
@@ -161,7 +163,7 @@ static void find_failure(struct endpoint *ep, struct err *failure)
 			"raise priority_limit if this is intended",
 			(long long)s->priority_limit / 1000000, (long long)s->priority);
 	else if (finished && thread && ep->transport->ops->failure(ep->transport, failure) == 0)
-		err_sys(failure, thread, ep->flow.transport->name, "move messages");
+		err_sys(failure, thread, ep->work->flow.transport->name, "move messages");
 	else if (finished && !thread && ep->transport->ops->device_failure)
 		ep->transport->ops->device_failure(ep->transport, failure);
 	if (finished && thread)
@@ -181,17 +183,17 @@ static json_t *column_names(const struct endpoint *ep)
 {
 	json_t *names = json_array();
 
-	for (unsigned i = 0; i < ep->recorder.columns; i++)
-		json_array_append_new(names, json_string(ep->recorder.column[i].name));
+	for (unsigned i = 0; i < ep->work->recorder.columns; i++)
+		json_array_append_new(names, json_string(ep->work->recorder.column[i].name));
 	return names;
 }
 
 /* Convert each column with the clock by which it was stamped. */
 static void convert_columns(struct endpoint *ep)
 {
-	for (unsigned i = 0; i < ep->recorder.columns; i++)
-		recorder_convert_column(&ep->recorder, i,
-					ep->column[i]->from_source ? &ep->source_conversion : &ep->conversion,
+	for (unsigned i = 0; i < ep->work->recorder.columns; i++)
+		recorder_convert_column(&ep->work->recorder, i,
+					ep->work->column[i]->from_source ? &ep->source_conversion : &ep->conversion,
 					ep->worker.entries);
 }
 
@@ -220,10 +222,10 @@ void endpoint_keep_columns(struct endpoint *ep)
 	convert_columns(ep);
 	if (fs_mkdirs(ep->keep_dir, NULL))
 		return;
-	for (unsigned i = 0; i < ep->recorder.columns; i++) {
-		char *path = fs_path("%s/%s.npy", ep->keep_dir, ep->recorder.column[i].name);
+	for (unsigned i = 0; i < ep->work->recorder.columns; i++) {
+		char *path = fs_path("%s/%s.npy", ep->keep_dir, ep->work->recorder.column[i].name);
 
-		npy_write(path, ep->recorder.column[i].data, ep->worker.entries, NULL);
+		npy_write(path, ep->work->recorder.column[i].data, ep->worker.entries, NULL);
 		free(path);
 	}
 }

@@ -107,6 +107,14 @@ struct endpoint_trace {
 	struct stolen stolen;		  /* before it */
 };
 
+/* What the threads of a side do over its transport, and where they record it. */
+struct work {
+	struct flow flow;
+	struct recorder recorder;
+	const struct kernel_column *column[KERNEL_COLUMNS]; /* this side's, in the recorder's order */
+	void *side;					    /* of the kernel's open_side() */
+};
+
 struct endpoint {
 	int out;
 	struct wire in;
@@ -114,20 +122,17 @@ struct endpoint {
 	int (*examine)(json_t **findings, struct err *e); /* endpoint_serve() */
 
 	enum role role;
-	char flow_name[FLOW_NAME_MAX];
-	struct flow flow;
+	struct work measured, comparing; /* the flow's own; a comparison of clocks over the flow's transport */
+	struct work *work;		 /* one of them: that of this repetition */
 	struct transport *transport;
 	bool has_met, is_connected; /* it was told to connect; and has done so */
 	int cpu, spare_cpu;	    /* dealt by the coordinator; -1: none */
 	int numa_node;
-	struct recorder recorder;
 	struct clock_conversion conversion;
-	bool is_apart;					    /* the other side is on another host: */
-	struct clock_conversion source_conversion;	    /* what the source has stamped is converted so */
-	const struct kernel_column *column[KERNEL_COLUMNS]; /* this side's, in the recorder's order */
-	void *side;					    /* of the kernel's open_side() */
-	struct device_clock device_clock;		    /* with the device's stamps: around the repetition */
-	bool is_disciplined;				    /* `wall` is a clock that others share: */
+	bool is_apart;				   /* the other side is on another host: */
+	struct clock_conversion source_conversion; /* what the source has stamped is converted so */
+	struct device_clock device_clock;	   /* with the device's stamps: around the repetition */
+	bool is_disciplined;			   /* `wall` is a clock that others share: */
 	clockid_t wall;
 	int wall_fd;	/* of an adapter's clock; -1: none is open */
 	char *keep_dir; /* where columns go if the coordinator dies; NULL: nowhere */
@@ -147,6 +152,11 @@ struct endpoint {
  * whatever else its settings require. Each returns 0 and the reply in `*reply` (a new reference), or a negative errno. */
 int endpoint_survey(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
 int endpoint_open(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
+
+/* What an "arm" asks for: with a "comparison" (its parameters) that of clocks, which lasts until endpoint_end_comparison();
+ * otherwise the flow's own. 0 or a negative errno. */
+int endpoint_choose_work(struct endpoint *ep, const json_t *order, struct err *e);
+void endpoint_end_comparison(struct endpoint *ep);
 
 /* Locks the memory that there is, or touches it where that is not permitted; nothing with `touch: no`. Again before
  * each repetition, unless what is allocated later is locked, too. */

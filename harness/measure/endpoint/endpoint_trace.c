@@ -20,7 +20,7 @@
 static int trace_cpus(const struct endpoint *ep, struct cpulist *out)
 {
 	cpulist_clear(out);
-	if (ep->cpu < 0 || !flow_is_busy(&ep->flow, ep->role))
+	if (ep->cpu < 0 || !flow_is_busy(&ep->work->flow, ep->role))
 		return trace_online_cpus(out);
 	cpulist_add(out, (unsigned)ep->cpu);
 	return 0;
@@ -30,21 +30,21 @@ static int trace_cpus(const struct endpoint *ep, struct cpulist *out)
  * its library may use them for posting, as with Soft-RoCE, so they are part of sending a message. */
 static bool makes_no_calls(const struct endpoint *ep)
 {
-	return flow_is_busy(&ep->flow, ep->role) && !ep->flow.transport->has_device &&
-	       gap_loops_find(ep->flow.kernel->name, ep->flow.transport->name);
+	return flow_is_busy(&ep->work->flow, ep->role) && !ep->work->flow.transport->has_device &&
+	       gap_loops_find(ep->work->flow.kernel->name, ep->work->flow.transport->name);
 }
 
 static int open_trace(struct endpoint *ep, struct err *e)
 {
-	int64_t bytes = ep->flow.common.explain_buffer;
+	int64_t bytes = ep->work->flow.common.explain_buffer;
 	struct cpulist cpus;
 	int rc;
 
-	if (ep->flow.transport->has_own_clock)
+	if (ep->work->flow.transport->has_own_clock)
 		return err_set(
 		    e, -ENOTSUP, STATUS_IMPOSSIBLE, NULL, NULL,
 		    "the transport %s has a clock of its own: nothing that the kernel does delays its messages",
-		    ep->flow.transport->name);
+		    ep->work->flow.transport->name);
 	rc = trace_cpus(ep, &cpus);
 	if (rc)
 		return err_sys(e, rc, "CPUs", "list the");
@@ -62,7 +62,7 @@ static int open_trace(struct endpoint *ep, struct err *e)
 static int do_without(struct endpoint *ep, const struct err *why, struct err *e)
 {
 	snprintf(ep->trace.why, sizeof(ep->trace.why), "%.255s", why->text);
-	if (ep->flow.common.explain != EXPLAIN_REQUIRED)
+	if (ep->work->flow.common.explain != EXPLAIN_REQUIRED)
 		return 0;
 	return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, "explain", NULL, "%s", why->text);
 }
@@ -74,7 +74,7 @@ int endpoint_trace_open(struct endpoint *ep, struct err *e)
 
 	/* What a killed run has left would be measured, too. */
 	trace_place_sweep();
-	if (ep->flow.common.explain == EXPLAIN_NO)
+	if (ep->work->flow.common.explain == EXPLAIN_NO)
 		return 0;
 	rc = open_trace(ep, &why);
 	if (!rc)
@@ -85,7 +85,7 @@ int endpoint_trace_open(struct endpoint *ep, struct err *e)
 /* The minimum length of gaps that matter: a fraction of the time that makes a message late. */
 static int64_t least_gap(const struct endpoint *ep)
 {
-	const int64_t least_ns = 500, most_ns = 5000, part = ep->flow.common.limit / 8;
+	const int64_t least_ns = 500, most_ns = 5000, part = ep->work->flow.common.limit / 8;
 
 	return clock_from_ns(&ep->conversion, part < least_ns ? least_ns : part > most_ns ? most_ns : part);
 }
@@ -95,8 +95,9 @@ static void log_gaps(struct endpoint *ep)
 {
 	struct endpoint_trace *t = &ep->trace;
 
-	if (ep->cpu >= 0 && ep->flow.config.poll_recv == POLL_BUSY && ep->flow.config.poll_send == POLL_BUSY)
-		t->loops = gap_loops_find(ep->flow.kernel->name, ep->flow.transport->name);
+	if (ep->cpu >= 0 && ep->work->flow.config.poll_recv == POLL_BUSY &&
+	    ep->work->flow.config.poll_send == POLL_BUSY)
+		t->loops = gap_loops_find(ep->work->flow.kernel->name, ep->work->flow.transport->name);
 	if (!t->loops)
 		return;
 	gap_log_begin(&t->gap_log, least_gap(ep));
@@ -113,7 +114,7 @@ int endpoint_trace_start(struct endpoint *ep, bool wanted, struct err *e)
 	struct endpoint_trace *t = &ep->trace;
 	struct err why = ERR_INIT;
 
-	t->is_on = wanted && ep->flow.common.explain != EXPLAIN_NO;
+	t->is_on = wanted && ep->work->flow.common.explain != EXPLAIN_NO;
 	t->loops = NULL;
 	if (!endpoint_is_traced(ep))
 		return 0;

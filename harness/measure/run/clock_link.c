@@ -311,6 +311,22 @@ static void add_defaults(json_t *params, const struct opt *table)
 	json_decref(of_point);
 }
 
+/* Over the measured endpoints, what their transport was opened with is given. */
+static void take_given(json_t *params, const struct flow *f)
+{
+	json_t *given = json_object();
+	const char *key;
+	json_t *value;
+
+	add_defaults(given, f->transport->options);
+	json_object_foreach (given, key, value)
+		json_object_set(params, key, json_object_get(f->params, key));
+	json_object_set_new(params, "size_bytes", json_integer((json_int_t)f->config.size));
+	if (f->config.depth < DEPTH)
+		json_object_set_new(params, "depth", json_integer((json_int_t)f->config.depth));
+	json_decref(given);
+}
+
 static json_t *comparing_params(const struct flow *f)
 {
 	json_t *params = json_object();
@@ -331,6 +347,8 @@ static json_t *comparing_params(const struct flow *f)
 	json_object_set_new(params, "depth", json_integer(DEPTH));
 	json_object_set_new(params, "warmup", json_integer(0));
 	json_object_set_new(params, "repetitions", json_integer(1));
+	if (f->transport->is_exclusive)
+		take_given(params, f);
 	return params;
 }
 
@@ -352,15 +370,12 @@ static void take_place(struct peer *p, const struct peer *measured)
 	memcpy(p->host, measured->host, sizeof(p->host));
 }
 
-static int start(struct clock_link *l, const struct session *of)
+/* Endpoints of its own. */
+static int start_others(struct clock_link *l, const struct session *of)
 {
 	struct session *s = &l->session;
-	json_t *params = comparing_params(l->measured->flow);
-	int rc = point_load(&l->point, of->point->id, params, &l->why);
+	int rc = session_begin(s, of->run, &l->point, &l->why);
 
-	json_decref(params);
-	if (!rc)
-		rc = session_begin(s, of->run, &l->point, &l->why);
 	if (rc)
 		return rc;
 	free(s->dir);
@@ -375,17 +390,27 @@ static int start(struct clock_link *l, const struct session *of)
 	return rc ? rc : session_connect(s, &l->why);
 }
 
-/* The comparison is tried all the same, as not every device of such a transport is exclusive. */
-static void explain_exclusive(struct clock_link *l, const char *transport)
+/* Nobody else can open what the measured endpoints have open: they compare the clocks themselves. */
+static int borrow(struct clock_link *l, const struct session *of)
 {
-	const struct err said = l->why;
+	l->session = (struct session){.run = of->run,
+				      .point = &l->point,
+				      .dir = fs_path("%s/clock", of->dir),
+				      .count = 2,
+				      .peer = l->measured,
+				      .borrows = true};
+	return fs_mkdirs(l->session.dir, &l->why);
+}
 
-	l->why = (struct err){0};
-	err_set(
-	    &l->why, -EBUSY, said.status, transport, "compare the clocks",
-	    "nothing else can use the card meanwhile (%s); measure round trips (kernel=pingpong), or set clock=ptp or "
-	    "clock=system",
-	    said.text);
+static int start(struct clock_link *l, const struct session *of)
+{
+	json_t *params = comparing_params(l->measured->flow);
+	int rc = point_load(&l->point, of->point->id, params, &l->why);
+
+	json_decref(params);
+	if (rc)
+		return rc;
+	return l->measured->flow->transport->is_exclusive ? borrow(l, of) : start_others(l, of);
 }
 
 void clock_link_open(struct clock_link *l, const struct session *of)
@@ -399,8 +424,6 @@ void clock_link_open(struct clock_link *l, const struct session *of)
 		l->hosts[i] = or_abort(strdup(session_hosts_name(of, &of->peer[i])));
 	if (l->measured)
 		l->is_open = l->method != CLOCK_BY_EXCHANGE || !start(l, of);
-	if (l->measured && !l->is_open && l->measured->flow->transport->is_exclusive)
-		explain_exclusive(l, l->measured->flow->transport->name);
 }
 
 void clock_link_close(struct clock_link *l)
@@ -455,10 +478,24 @@ static int read_exchanges(struct clock_link *l, struct clock_comparison *out)
 	return rc;
 }
 
+/* Borrowed endpoints belong to the comparison's flow meanwhile. */
+static int run_comparison(struct clock_link *l, bool *kept)
+{
+	const struct flow *measured = l->measured->flow;
+	int rc;
+
+	if (!l->session.borrows)
+		return repetition_run(&l->session, REPETITION_COMPARISON, kept, &l->why);
+	l->measured[ROLE_SOURCE].flow = l->measured[ROLE_SINK].flow = l->point.flow;
+	rc = repetition_run(&l->session, REPETITION_COMPARISON, kept, &l->why);
+	l->measured[ROLE_SOURCE].flow = l->measured[ROLE_SINK].flow = measured;
+	return rc;
+}
+
 static int compare_by_exchange(struct clock_link *l, struct clock_comparison *found)
 {
 	bool kept;
-	int rc = repetition_run(&l->session, REPETITION_COMPARISON, &kept, &l->why);
+	int rc = run_comparison(l, &kept);
 
 	if (!rc)
 		rc = kept ? read_exchanges(l, found) : -ENODATA;
@@ -466,7 +503,7 @@ static int compare_by_exchange(struct clock_link *l, struct clock_comparison *fo
 	return rc;
 }
 
-int clock_link_compare(struct clock_link *l)
+int clock_link_compare(struct clock_link *l, struct err *e)
 {
 	struct clock_comparison found;
 	int rc;
@@ -478,6 +515,10 @@ int clock_link_compare(struct clock_link *l)
 	if (rc == -EINTR)
 		return rc;
 	l->is_open = !rc;
+	if (rc && l->session.borrows && rc != -ENODATA) { /* they cannot go on */
+		*e = l->why;
+		return rc;
+	}
 	if (rc)
 		return 0;
 	l->list = or_abort(realloc(l->list, (l->count + 1) * sizeof(*l->list)));

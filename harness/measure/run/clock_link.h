@@ -1,7 +1,7 @@
 /*
  * The clocks of a point's two hosts, compared over its data path, where a series subtracts stamps of both: by endpoints of
- * their own, with the kernel exchange over the flow's transport, before the first repetition and after each; or by
- * clocks that others keep in step on both hosts (below). What the sink's side has stamped is then put into the source's
+ * their own (where a device has one user: by the point's), with the kernel exchange over the flow's transport, before the
+ * first repetition and after each; or by clocks that others keep in step on both hosts (below). What the sink's side has stamped is then put into the source's
  * time. Endpoints of the point sleep meanwhile.
  */
 #ifndef KBLAT_RUN_CLOCK_LINK_H
@@ -86,8 +86,9 @@ struct clock_link {
 void clock_link_open(struct clock_link *l, const struct session *of);
 void clock_link_close(struct clock_link *l);
 
-/* Compare now; does nothing if it is not open. -EINTR: a signal. */
-int clock_link_compare(struct clock_link *l);
+/* Compare now; does nothing if it is not open. -EINTR: a signal. Another error: the measured endpoints, which compare the
+ * clocks themselves where nobody else can use their device, cannot go on. */
+int clock_link_compare(struct clock_link *l, struct err *e);
 
 /* Put a stored repetition's stamps of the sink's clock into the source's time, by the last two comparisons. */
 int clock_link_correct(const struct clock_link *l, const struct session *of, long long repetition, struct err *e);

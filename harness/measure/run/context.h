@@ -104,6 +104,7 @@ struct session {
 	char *dir;    /* points/<nnnn> */
 	size_t count; /* of endpoints */
 	struct peer *peer;
+	bool borrows;		     /* the endpoints are another session's, and compare clocks in between */
 	struct placement *placed;    /* by endpoint */
 	json_t *granted, *placement; /* of point.json */
 	bool is_open;		     /* all endpoints have made what they need */

@@ -140,7 +140,7 @@ static uint64_t messages_of_point(const struct point *p)
 static int settle_repetition(struct point_run *c, long long number, bool broken_off, struct err *e)
 {
 	const struct run_context *run = c->session.run;
-	const int compared = broken_off ? 0 : clock_link_compare(&c->link);
+	const int compared = broken_off ? 0 : clock_link_compare(&c->link, e);
 	int rc = clock_link_correct(&c->link, &c->session, number, e);
 
 	if (!rc)
@@ -198,7 +198,7 @@ static int run_repetitions(struct point_run *c, struct err *e)
 		rc = run_repetition(c, REPETITION_UNTRACED, e);
 	if (!rc) {
 		clock_link_open(&c->link, &c->session);
-		rc = clock_link_compare(&c->link);
+		rc = clock_link_compare(&c->link, e);
 	}
 	for (long long rep = c->first; !rc && rep < c->end; rep++) {
 		rc = run_numbered(c, rep, e);

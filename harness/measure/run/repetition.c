@@ -484,14 +484,15 @@ static int arm(struct repetition *rep, enum role role, struct err *e)
 		const struct flow_rep *f = &rep->flow[i];
 
 		if (f->messages)
-			rc = channel_send(&peer_of(rep, i, role)->channel,
-					  json_pack("{s:s, s:I, s:I, s:b, s:b, s:b, s:o*}", "type", "arm", "messages",
-						    (json_int_t)f->messages, "rep",
-						    (json_int_t)(rep->number < 0 ? 0 : rep->number), "control",
-						    rep->number == REPETITION_CONTROL, "warm_up",
-						    rep->number == REPETITION_WARM_UP, "trace",
-						    repetition_is_traced(rep), "keep_in", keep_in(rep, i, role)),
-					  e);
+			rc = channel_send(
+			    &peer_of(rep, i, role)->channel,
+			    json_pack("{s:s, s:I, s:I, s:b, s:b, s:b, s:o*, s:O*, s:s*}", "type", "arm", "messages",
+				      (json_int_t)f->messages, "rep", (json_int_t)(rep->number < 0 ? 0 : rep->number),
+				      "control", rep->number == REPETITION_CONTROL, "warm_up",
+				      rep->number == REPETITION_WARM_UP, "trace", repetition_is_traced(rep), "keep_in",
+				      keep_in(rep, i, role), "comparison", rep->s->borrows ? f->flow->params : NULL,
+				      "name", rep->s->borrows ? rep->s->peer[0].flow_name : NULL),
+			    e);
 	}
 	return rc ? rc : session_collect(rep->s, role == ROLE_SINK ? WHOM_SINKS : WHOM_SOURCES, "armed", e);
 }

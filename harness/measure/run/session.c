@@ -94,6 +94,8 @@ void session_stop(struct session *s)
 {
 	const int64_t deadline = monotonic_ms() + STOP_MS;
 
+	if (s->borrows)
+		return;
 	for (size_t i = 0; i < s->count; i++)
 		channel_end_input(&s->peer[i].channel);
 	for (size_t i = 0; i < s->count; i++) {
@@ -107,13 +109,19 @@ void session_stop(struct session *s)
 		trace_place_sweep(); /* left by endpoints that were killed */
 }
 
-void session_end(struct session *s)
+static void free_peers(struct session *s)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		json_decref(s->peer[i].reply);
 		free(s->peer[i].survey);
 	}
 	free(s->peer);
+}
+
+void session_end(struct session *s)
+{
+	if (!s->borrows)
+		free_peers(s);
 	free(s->placed);
 	json_decref(s->granted);
 	json_decref(s->placement);
