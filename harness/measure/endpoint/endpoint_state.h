@@ -159,7 +159,7 @@ int endpoint_choose_work(struct endpoint *ep, const json_t *order, struct err *e
 void endpoint_end_comparison(struct endpoint *ep);
 
 /* Locks the memory that there is, or touches it where that is not permitted; nothing with `touch: no`. Again before
- * each repetition, unless what is allocated later is locked, too. */
+ * each repetition, unless what is allocated later is locked, too, and the process has not forked since. */
 void endpoint_lock_memory(struct endpoint *ep);
 
 /* endpoint_report.c: what is returned when a repetition has ended. To be called when the measuring threads have
