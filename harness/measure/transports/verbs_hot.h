@@ -101,9 +101,10 @@ static inline void *verbs_send_buffer(struct verbs *t, uint32_t seq)
 
 /*
  * The last 8 bytes of a message that is written to memory: its number, then its turn, counted from
- * 1 since the queue pair was created. All known devices write the bytes of a packet, and the
+ * 1 since the queue pair was created. All known adapters write the bytes of a packet, and the
  * packets of a message, in ascending order (perftest relies on it, too), so a receiver that sees
- * the turn may read the rest.
+ * the turn may read the rest. Soft-RoCE copies a packet with memcpy(), which may begin at its end:
+ * that is why a check may find payloads of `op: write` that are not there yet.
  */
 static inline uint64_t verbs_turn(uint32_t turn, uint32_t seq)
 {
