@@ -211,7 +211,7 @@ traces() {
 	run between
 	echo "$output"
 	[ "$status" -eq 1 ]
-	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "the port has had no link for 10 s; is its cable plugged in"
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "the port has had no link for 8 s; is its cable plugged in"
 }
 
 @test "settings that contradict each other are refused, before anything is started" {

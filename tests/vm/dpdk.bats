@@ -66,7 +66,7 @@ setup() {
 		[ "$status" -eq 1 ]
 		[ "$(grep -c 'point 0 (1 of 1): failed' err)" -eq 1 ]
 		run over "${cards[@]}"
-		says "the port has had no link for 10 s; is its cable plugged in"
+		says "the port has had no link for 8 s; is its cable plugged in"
 		[ "$status" -eq 1 ]
 		echo "$card on" >/run/cables
 		over "${cards[@]}"
