@@ -45,19 +45,14 @@ void endpoint_wall_close(struct endpoint *ep)
 	ep->is_disciplined = false;
 }
 
-/* Programs have been run: a fork makes the next write to each page a page fault, unless the pages are locked once more. */
-static void note_fork(struct endpoint *ep)
-{
-	ep->is_locked = false;
-}
-
 int endpoint_discipline(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
 	const bool is_ptp = !strcmp(json_text(order, "method"), "ptp");
 	struct discipline d;
 	int rc = is_ptp ? discipline_ask_ptp(&d, e) : discipline_ask_chrony(&d, e);
 
-	note_fork(ep);
+	/* It has run a program: a fork makes the next write to each page a page fault, unless all are locked once more. */
+	ep->is_locked = false;
 	endpoint_wall_close(ep);
 	if (!rc)
 		rc = discipline_clock(&d, &ep->wall, &ep->wall_fd, e);
@@ -215,7 +210,6 @@ int endpoint_capture(struct endpoint *ep, const json_t *order, json_t **reply, s
 	if (ep->running)
 		return err_set(e, -EPROTO, STATUS_FAILED, "capture", NULL, "came out of order");
 	rc = pack_capture(json_is_true(json_object_get(order, "mask")), &text, &size, e);
-	note_fork(ep);
 	if (!rc)
 		rc = fs_write_fd(ep->out, text, size);
 	free(text);
