@@ -36,7 +36,7 @@
 #define PAGE_BYTES     4096	  /* which no buffer that is smaller crosses */
 #define RINGS_OF_MEMIF 14	  /* at most 2 to this power of descriptors */
 #define PATH_BYTES     (OPT_STR_MAX + 64)
-#define LINK_MS	       8000 /* sooner than the other side gives up, which does not know why (TOKEN_PATIENCE_MS) */
+#define LINK_MS	       (TOKEN_PATIENCE_MS - 2000) /* sooner than the other side gives up, which does not know why */
 
 struct dpdk_functions dpdk_library;
 static const char *const function_names[] = {DPDK_FUNCTIONS(LOADED_NAME) NULL};
