@@ -383,10 +383,12 @@ $(BUILD)/%.bpf.inc: %.bpf.c harness/measure/transports/bpf_code.h
 $(BUILD)/harness/measure/transports/xdp_program.o: $(BUILD)/harness/measure/transports/xdp_frames.bpf.inc
 $(BUILD)/harness/measure/transports/stages_filter.o: $(BUILD)/harness/measure/transports/stages_filter.bpf.inc
 
-# The script and the style of pages, as the bytes of an array.
-$(BUILD)/harness/report/%.inc: harness/report/%
+# The script and the style of pages, and what runs in tuned's Python, as the bytes of an array.
+EMBEDDED := harness/report/page.js harness/report/page.css tuning/machine/tuned_script.py
+$(EMBEDDED:%=$(BUILD)/%.inc): $(BUILD)/%.inc: %
 	$(call compiling,$@)
 	$(Q)od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g' >$@
+$(BUILD)/tuning/machine/tuned.o: $(BUILD)/tuning/machine/tuned_script.py.inc
 $(BUILD)/harness/report/html.o: $(BUILD)/harness/report/page.js.inc $(BUILD)/harness/report/page.css.inc
 
 # Only this object contains the commit, and is made again when that changes.

@@ -14,7 +14,6 @@
 #include "tuning/machine/holder.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tasks.h"
-#include "tuning/machine/tuned_script.h"
 
 #define ANSWER_MAX (1 << 20)
 
@@ -83,6 +82,11 @@ char **tuned_names(const struct machine *m)
 	}
 	return all;
 }
+
+/* What it is asked, and answers, is at its beginning. */
+static const char tuned_script[] = {
+#include "tuning/machine/tuned_script.py.inc"
+    0};
 
 /* That which starts tuned itself, as its modules belong to it. */
 static void find_python(char *path, size_t size)
