@@ -17,10 +17,14 @@
 #include "study/boots/boots.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,8 +39,8 @@
 #include "judge/compare/compare_verdict.h"
 #include "measure/run/host_state.h"
 #include "report/verdict_format.h"
-#include "study/boots/boots_claim.h"
 #include "study/boots/boots_guest.h"
+#include "study/boots/boots_loader.h"
 #include "study/boots/boots_plan.h"
 #include "study/kinds.h"
 #include "study/runner.h"
@@ -199,6 +203,152 @@ static int arrive(struct study *s, struct err *e)
 	if (p->at.here && strcmp(p->at.here, boot) != 0 && !boots_is_done(s, p->at.boot))
 		return repeat_boot(s, "the machine was rebooted or switched off while it was measured", e);
 	return 0;
+}
+
+/* --- whose are the next boots? --- */
+
+/*
+ * One comparison's at a time: /var/lib/kblat/boots-claim has its folder, from when it is started until it ends or is
+ * stopped, over all boots. (For a user who is not root, and has a program that boots: ~/.local/state/kblat/boots-claim.)
+ */
+
+#define FOLDER "/var/lib/kblat"
+#define NAME   "boots-claim"
+
+/* It outlives boots. The caller frees; NULL and `e`: this user has no home. */
+static char *claim_folder(struct err *e)
+{
+	const char *root = machine_state_sysroot(), *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+	if (!geteuid())
+		return fs_path("%s" FOLDER, root ? root : "");
+	if (state && *state == '/')
+		return fs_path("%s/kblat", state);
+	if (home && *home == '/')
+		return fs_path("%s/.local/state/kblat", home);
+	err_set(e, -ENOENT, STATUS_USAGE, "HOME", NULL, "is not set, so there is no place to keep who may reboot");
+	return NULL;
+}
+
+static char *claim_file(void)
+{
+	char *folder = claim_folder(NULL), *file = folder ? fs_path("%s/" NAME, folder) : NULL;
+
+	free(folder);
+	return file;
+}
+
+/* The folder of the study that may ask for the next boot, which the caller frees; NULL: there is none. */
+static char *claim_read(void)
+{
+	char *file = claim_file(), *text = NULL;
+	size_t size;
+
+	if (file && !fs_read_followed(file, PATH_MAX, &text, &size, NULL))
+		text[strcspn(text, "\n")] = '\0';
+	free(file);
+	return text;
+}
+
+/* Is it this one, or another one? Neither: nobody is. */
+static bool boots_claim_is(const struct loader *l)
+{
+	char *whose = claim_read();
+	const bool is = whose && !strcmp(whose, l->dir);
+
+	free(whose);
+	return is;
+}
+
+static bool boots_claim_is_others(const struct loader *l)
+{
+	char *whose = claim_read();
+	const bool is = whose && strcmp(whose, l->dir) != 0;
+
+	free(whose);
+	return is;
+}
+
+/* One that is gone, or has ended, asks for nothing any more. */
+static bool may_go_on(const char *dir)
+{
+	struct study s = {.kind = &boots_kind, .lock = -1};
+	struct err own = ERR_INIT;
+	const bool goes_on =
+	    !study_record_open(&s, dir, &own) && (s.status == STUDY_RUNNING || s.status == STUDY_INTERRUPTED);
+
+	study_free(&s);
+	return goes_on;
+}
+
+/* May this study ask for the next boot? -EBUSY and `e`, which names who may: another one that has not ended, or one whose
+ * unit is enabled. */
+static int boots_claim_check(const struct loader *l, struct err *e)
+{
+	char *whose = claim_read(), *unit = loader_other_unit(l);
+	int rc = 0;
+
+	if (whose && strcmp(whose, l->dir) != 0 && may_go_on(whose))
+		rc = err_set(e, -EBUSY, STATUS_FAILED, "boots", NULL,
+			     "the machine's next boots are those of another comparison, %s; `kblat boots status %s` "
+			     "shows it, `kblat boots stop %s` ends it",
+			     whose, whose, whose);
+	else if (unit)
+		rc = err_set(
+		    e, -EBUSY, STATUS_FAILED, "boots", NULL,
+		    "another comparison goes on after the next boot, by the unit %s; `kblat boots stop` ends it, "
+		    "or, if its folder is gone, `systemctl disable --now '%s'`",
+		    unit, unit);
+	free(unit);
+	free(whose);
+	return rc;
+}
+
+/* Locked, so that of two only one has it. A descriptor, or a negative errno and `e`. */
+static int claim_lock(char *folder, struct err *e)
+{
+	int fd = fs_mkdirs(folder, e) ?: open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0 && flock(fd, LOCK_EX)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd >= 0 ? fd : err_sys(e, -errno, folder, "open");
+}
+
+static int claim_write(const char *folder, const char *dir, struct err *e)
+{
+	char *file = fs_path("%s/" NAME, folder), *text = fs_path("%s\n", dir);
+	const int rc = fs_write_mode(file, text, strlen(text), 0644, e) ?: fs_sync(folder, e);
+
+	free(text);
+	free(file);
+	return rc;
+}
+
+/* The same, and from now on it is this one that may. */
+static int boots_claim_take(const struct loader *l, struct err *e)
+{
+	char *folder = claim_folder(e);
+	int lock = folder ? claim_lock(folder, e) : -ENOENT, rc = lock < 0 ? lock : boots_claim_check(l, e);
+
+	rc = rc ?: claim_write(folder, l->dir, e);
+	if (lock >= 0)
+		close(lock);
+	free(folder);
+	return rc;
+}
+
+/* No longer, unless it is another one. */
+static int boots_claim_leave(const struct loader *l, struct err *e)
+{
+	char *file = claim_file();
+	int rc = 0;
+
+	if (file && boots_claim_is(l) && unlink(file) && errno != ENOENT)
+		rc = err_sys(e, -errno, file, "remove");
+	free(file);
+	return rc;
 }
 
 /* --- the next boot --- */
