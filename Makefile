@@ -64,7 +64,7 @@ PKG_CONFIG ?= pkg-config
 BPFCLANG ?= clang
 WITHOUT ?=
 export PKG_CONFIG WITHOUT BPFCLANG
-building := $(filter-out deps run check test coverage lint bench kernel-ab two-kernels reference-% reproduce-% studies campaign fuzz arm64 \
+building := $(filter-out deps run check test coverage lint bench kernel-ab two-kernels reference-% reproduce-% studies studies-page campaign fuzz arm64 \
             sanitized-test elsewhere fresh dist package-test clean put-%,$(or $(MAKECMDGOALS),all))
 ifneq ($(building),)
 found   := $(shell CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' PKG_CONFIG='$(PKG_CONFIG)' BPFCLANG='$(BPFCLANG)' WITHOUT='$(WITHOUT)' \
@@ -198,6 +198,19 @@ $(addprefix reference-,$(STUDIES)): reference-%: studies
 $(addprefix reproduce-,$(STUDIES)): reproduce-%: studies
 	@rm -rf $(BUILD)/$@
 	@$(call IN_GUEST,$(BUILD)/$@) $(BUILD)/kblat reproduce $(REFERENCE) --run --out $(BUILD)/$@/$* || [ $$? -eq 3 ]
+
+# docs/studies.md anew: these references, and two experiments that take another launcher (their READMEs). Takes half an hour.
+studies-page: studies
+	@for study in $(filter-out observatory,$(STUDIES)); do $(MAKE) --no-print-directory reference-$$study || exit; done
+	@rm -rf $(BUILD)/$@
+	@$(call IN_GUEST,$(BUILD)/$@) experiments/launch/netns $(BUILD)/kblat run experiments/thesis/node-peers-link --quick --out $(BUILD)/$@ || [ $$? -eq 3 ]
+	@tests/vm/pair --timeout 1800 --out $(BUILD)/$@ -- $(BUILD)/kblat run experiments/via/bandwidth-latency --quick --out $(BUILD)/$@ \
+		--sink 'ssh kblat-guest-2' --set source_address=192.0.2.1 --set sink_address=192.0.2.2 || [ $$? -eq 3 ]
+	@$(BUILD)/kblat claims --json $(BUILD)/reference-thesis/*/node-peers-2* $(BUILD)/$@/node-peers-link-* >$(BUILD)/$@/thesis.json || [ $$? -ge 3 ]
+	@$(BUILD)/kblat claims --json $(BUILD)/$@/bandwidth-latency-* >$(BUILD)/$@/via.json || [ $$? -ge 3 ]
+	@docs/claims-page $(BUILD)/reference-thesis/thesis-*+$(BUILD)/$@/thesis.json $(BUILD)/reference-ramcloud/ramcloud-* \
+		$(BUILD)/reference-via/via-*+$(BUILD)/$@/via.json $(BUILD)/reference-infiniswap/infiniswap-* >$(BUILD)/$@/studies.md
+	@mv $(BUILD)/$@/studies.md docs/studies.md
 
 studies:
 	@common/deps build run guest
@@ -487,5 +500,5 @@ $(BUILD)/adapter.so: $(wildcard tests/model/*.c) tests/model/adapter.h
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: docs-test sanitized-test elsewhere fresh all deps run check test coverage studies $(foreach s,$(STUDIES),reference-$s reproduce-$s) units tests sanitized lint fuzz fuzzers bench benches kernel-ab two-kernels campaign rehearsal arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
+.PHONY: docs-test sanitized-test elsewhere fresh all deps run check test coverage studies studies-page $(foreach s,$(STUDIES),reference-$s reproduce-$s) units tests sanitized lint fuzz fuzzers bench benches kernel-ab two-kernels campaign rehearsal arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
 -include $(shell find $(BUILD) \( -path $(BUILD)/vm -o -path $(BUILD)/elsewhere -o -path $(BUILD)/servers-source -o -path $(BUILD)/consumers \) -prune -o -name '*.d' -type f -print 2>/dev/null)

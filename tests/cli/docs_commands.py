@@ -137,7 +137,7 @@ NEEDS = {
         "tests/vm/guest --no-rdma --cards --timeout 3600 --out build/campaign/guest -- tests/campaign/kbtune_guest.py",
         "tests/campaign/campaign --table build/campaign/guest/sums", "sudo tests/bench/trace-harmless build/kblat --seed 55",
         "tests/bench/peers-libraries --rounds 25", "build/bench/bench_ucx -r 4 api=am tls=posix size=32 depth=1",
-        "make", "make run", "make test", "make sanitized-test", "make check", "make lint", "make docs-test", "make rehearsal", "make SAN=1", "make deps all", "make elsewhere", "make elsewhere STEPS='guest cli:wakeup'", "make fresh", "make bench", "make fuzz", 'make fuzz SECONDS=1800 TARGETS="spec run"', "make deps",
+        "make", "make run", "make test", "make sanitized-test", "make check", "make lint", "make docs-test", "make rehearsal", "make studies-page", "make SAN=1", "make deps all", "make elsewhere", "make elsewhere STEPS='guest cli:wakeup'", "make fresh", "make bench", "make fuzz", 'make fuzz SECONDS=1800 TARGETS="spec run"', "make deps",
         "make coverage", "make coverage SUITES='unit cli:kbtune-restore'", "tests/coverage/table build/cov",
         "tests/bench/import-alarms", "tests/bench/claim-flips --judged ramcloud", "tests/bench/peers-wakeup", "tests/bench/peers-wakeup --priority 80", "tests/bench/peers-wakeup --guest",
         "build/bench/bench_request_stamps",
