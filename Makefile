@@ -207,9 +207,9 @@ studies-page: studies
 	@tests/vm/pair --timeout 1800 --out $(BUILD)/$@ -- $(BUILD)/kblat run experiments/via/bandwidth-latency --quick --out $(BUILD)/$@ \
 		--sink 'ssh kblat-guest-2' --set source_address=192.0.2.1 --set sink_address=192.0.2.2 || [ $$? -eq 3 ]
 	@$(BUILD)/kblat claims --json $(BUILD)/reference-thesis/*/node-peers-2* $(BUILD)/$@/node-peers-link-* >$(BUILD)/$@/thesis.json || [ $$? -ge 3 ]
-	@$(BUILD)/kblat claims --json $(BUILD)/$@/bandwidth-latency-* >$(BUILD)/$@/via.json || [ $$? -ge 3 ]
-	@docs/claims-page $(BUILD)/reference-thesis/thesis-*+$(BUILD)/$@/thesis.json $(BUILD)/reference-ramcloud/ramcloud-* \
-		$(BUILD)/reference-via/via-*+$(BUILD)/$@/via.json $(BUILD)/reference-infiniswap/infiniswap-* >$(BUILD)/$@/studies.md
+	@$(BUILD)/kblat claims --json $(BUILD)/$@/via-bandwidth-latency-* >$(BUILD)/$@/via.json || [ $$? -ge 3 ]
+	@docs/claims-page "$$(echo $(BUILD)/reference-thesis/thesis-*)+$(BUILD)/$@/thesis.json" $(BUILD)/reference-ramcloud/ramcloud-* \
+		"$$(echo $(BUILD)/reference-via/via-*)+$(BUILD)/$@/via.json" $(BUILD)/reference-infiniswap/infiniswap-* >$(BUILD)/$@/studies.md
 	@mv $(BUILD)/$@/studies.md docs/studies.md
 
 studies:
