@@ -121,7 +121,7 @@ run:
 	@$(MAKE) --no-print-directory -j$(CPUS) all
 	@experiments/quickstart/run $(BUILD)/kblat
 
-# For use while working: native tests, once, without those tagged "long", in two minutes.
+# For use while working: native tests, once, without those tagged "long", in six minutes on two CPUs.
 check:
 	@common/deps build run test
 	@$(MAKE) --no-print-directory -j$(CPUS) all units
