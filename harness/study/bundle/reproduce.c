@@ -35,10 +35,10 @@
 #include "study/kinds.h"
 #include "study/study_record.h"
 
-/* --- what the bundle says of itself --- */
+/* --- a bundle against what is in it --- */
 
 /*
- * An unpacked bundle is compared with what is in it; what nothing in it tells is listed by name; and the files that are
+ * What it says of itself is compared with what is in it; what nothing in it tells is listed by name; and the files that are
  * for people are made again instead of being believed.
  */
 
